@@ -27,7 +27,7 @@ from omo.hooks import resume as resuming
 from omo.hosts.headless import Headless, Left, headless
 from omo.json_text import Json, dumps, loads
 from omo.proof import base, git, globs, own_commands
-from omo.proof.run import Guard
+from omo.proof.run import CommandOutcome, Guard
 from omo.proof.run import run as run_program
 from omo.result import Result
 from omo.safe_open import read_start
@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     host = headless(arguments.host, context.root, environ, arguments.host_arguments, _asked_in(context.root))
     if not sys.stderr.isatty():
         progress.stream = None  # a log has one line a round
-    _look_first(context, host)
+    _require_ready(context, host)
     store.make_state_dir(context.state)
     signal.signal(signal.SIGTERM, _terminated)
     try:
@@ -137,24 +137,23 @@ def _asked_in(root: str) -> Ask:
     return ask
 
 
-def _look_first(context: Context, host: Headless) -> None:
-    """All that can be seen before the first token, each with the line that mends it."""
+def _require_ready(context: Context, host: Headless) -> None:
+    """Raises, before a token is spent, where something is missing; the fix is the line that mends it."""
     head = git.run(context.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     if not head.ok:
         raise Missing("omo run begins on a commit, and there is none here", fix="git init, git add, git commit")
     program = host.host.program
     if not shutil.which(program, path=context.environ.get("PATH", "")):
         raise Missing(f"{program} is not on the PATH", fix="install it, or choose another with --host")
-    commands = _commands(context, head.text.strip())
+    commands = _commands_of_the_agent(context, head.text.strip())
     lacking = host.lacks_login() or host.lacks_permission(commands) or host.lacks_hooks()
     if lacking:
-        what, _, way = lacking.partition(": ")
-        raise Missing(what, fix=way or what)
+        what, _, fix = lacking.partition(": ")
+        raise Missing(what, fix=fix or what)
 
 
-def _commands(context: Context, head: str) -> list[list[str]]:
-    """That the agent runs: omo, and what can prove the work, which is the user's pins and the tests that the commit
-    names."""
+def _commands_of_the_agent(context: Context, head: str) -> list[list[str]]:
+    """omo itself, and what can prove the work: the user's pins, and the tests that the commit names."""
     commands = [list(gate.argv) for gate in gates.current(context.state, "", None) if gate.is_users]
     if check := own_commands.test_gate(context.root, head, paths.session_directory(context.environ, context.cwd)):
         commands.append(list(check.argv))
@@ -208,31 +207,34 @@ class Rounds:
         self.context = context
         self.host = host
         self.task = arguments.task.strip()
-        self.rounds: list[Round] = []
-        self.number, self.session = self._interrupted()
+        self.number = 0  # of the round under way, or of the last one that ended
+        self.session = ""  # the conversation that has the work
+        self.rounds: list[Round] = []  # those of this process
         self.last: Round | None = None  # what was seen last, also of a round before this process
+        self._take_up_interrupted()
 
-    # What is kept between rounds, so that a run that was killed goes on: no more than where it is.
+    # What is kept between rounds, so that a run that was killed goes on: the task, the round and its conversation.
 
     @property
     def _notes(self) -> str:
         return os.path.join(self.context.state, "run.json")
 
-    def _interrupted(self) -> tuple[int, str]:
-        """The round that was under way for this task, and whose conversation has the work. Other tasks say nothing."""
+    def _take_up_interrupted(self) -> None:
+        """Goes back to the round that was under way, if it was for this very task."""
         try:
             notes = loads(read_start(self._notes, LONGEST_NOTES)[0].decode("utf-8", "replace"))
-            number = notes["round"]
-            if notes["task"] == sha256(self.task.encode()) and isinstance(number, int):
-                session = self._holder(str(notes["session"]))
-                session = session if session in self._rows() else self._begun()
-                return (number - 1, session) if session else (0, "")
+            if notes["task"] != sha256(self.task.encode()) or not isinstance(notes["round"], int):
+                return
+            session = self._holder(str(notes["session"]))
+            if session not in self._rows():
+                session = self._begun()
         except (OSError, ValueError, KeyError, TypeError):
-            pass
-        return 0, ""
+            return
+        if session:
+            self.number, self.session = notes["round"] - 1, session
 
     def _holder(self, session: str) -> str:
-        """Who has the work now: a round that was killed may have taken it up."""
+        """The conversation that has the work now: a round that was killed may have taken it up from this one."""
         seen: set[str] = set()
         while session in self._rows() and session not in seen:
             seen.add(session)
@@ -242,15 +244,15 @@ class Rounds:
         return session
 
     def _begun(self) -> str:
-        """The conversation that was begun with this task last: not every client lets us name it before."""
-        found = []
+        """The conversation that was begun with this task last: not every client lets us choose its id."""
+        begun = []
         for name, row in self._rows().items():
             events = runtime.vouched_rows(self.context.state, name)
             for kind, summary in runtime.left_open(row):
                 typed = requests.of_run(events, kind, str(summary.get("run") or ""))
                 if any(self.task[:KNOWN_BY] in text for text in typed):
-                    found.append((str(row.get("lastUsedAt") or ""), name))
-        return max(found)[1] if found else ""
+                    begun.append((str(row.get("lastUsedAt") or ""), name))
+        return max(begun)[1] if begun else ""
 
     def _keep(self) -> None:
         notes = {"task": sha256(self.task.encode()), "round": self.number, "session": self.session}
@@ -281,7 +283,7 @@ class Rounds:
             self._say(f"not as in the commit, and part of what the run begins with: {listed(sorted(differing))}")
         if self.session:
             self._raise_budget()
-            self.last = self._judged(Round(self.number, self.session, 0.0))
+            self.last = self._with_findings(Round(self.number, self.session, 0.0))
             self._say(f"it goes on where it was, in round {self.number + 1}")
             if not self.last.failure:
                 return self._end("", 0)
@@ -295,12 +297,14 @@ class Rounds:
             if self._is_accepted():
                 return self._end("the agent's word was accepted", 0)
             if ended.limit and self.arguments.wait:
-                self._wait(ended)
+                self._say(f"{clip(ended.limit, 200)}; trying again in {self.arguments.wait:g} min")
+                time.sleep(self.arguments.wait * 60)
+                self.number -= 1  # the same round again
                 continue
             if ended.limit:
-                return self._end(f"{clip(ended.limit, 200)}; {GO_ON}", LATER, keeps=True)
+                return self._result(f"{clip(ended.limit, 200)}; {GO_ON}", LATER)
             if self._ended_by() == "budget":
-                return self._end("the budget is spent; raise it, and the same command goes on", LATER, keeps=True)
+                return self._result("the budget is spent; raise it, and the same command goes on", LATER)
             if why := self._why_stuck():
                 return self._end(why, Refused.exit_code)
         return self._end(f"{counted(len(self.rounds) or self.number, 'round')} went by", Refused.exit_code)
@@ -319,35 +323,32 @@ class Rounds:
 
         context.change(self.session, decide, "user")
 
-    def _wait(self, ended: Round) -> None:
-        self._say(f"{clip(ended.limit, 200)}; trying again in {self.arguments.wait:g} min")
-        time.sleep(self.arguments.wait * 60)
-        self.number -= 1
-
     def _round(self) -> Round:
-        before = self.session
         began = time.monotonic()
-        given = str(uuid.uuid4())
         prompt = self.host.host.spell(self._prompt()).encode("utf-8", "replace")
-        environ = {**self.host.environ, **({"OMO_BUDGET": self.arguments.budget} if self.arguments.budget else {})}
-        if not before:
-            self.session = given
+        environ = dict(self.host.environ)
+        if self.arguments.budget:
+            environ["OMO_BUDGET"] = self.arguments.budget
+        conversation = str(uuid.uuid4())
+        if not self.session:
+            self.session = conversation
         self._keep()
         with Guard() as guard:
             ended = run_program(
-                self.host.command(given),
+                self.host.command(conversation),
                 cwd=Path(self.context.root),
                 timeout=self.arguments.minutes * 60,
                 env=environ,
                 stdin=prompt,
                 started=guard.over,
             )
-        left = self.host.left(ended.stdout, given)
+        left = self.host.left(ended.stdout, conversation)
         if left.session in self._rows():
             self.session = left.session
         self._keep()
-        made = Round(self.number, self.session, 0.0, limit=left.limit, tokens=left.tokens, note=_how(ended, left))
-        return replace(self._judged(made), seconds=time.monotonic() - began)
+        note = _bad_end(ended, left)
+        played = Round(self.number, self.session, 0.0, limit=left.limit, tokens=left.tokens, note=note)
+        return replace(self._with_findings(played), seconds=time.monotonic() - began)
 
     def _prompt(self) -> str:
         """The task first; then the work as it stands, by its session, with what the last round left."""
@@ -366,31 +367,34 @@ class Rounds:
 
     # What omo sees after a round
 
-    def _judged(self, made: Round) -> Round:
+    def _with_findings(self, played: Round) -> Round:
+        """The round with what it changed, what its client was refused, and why the work is not proven."""
         context = self._now()
         row = self._rows().get(self.session)
         if row is None:
-            return replace(made, failure=f"the client began no run ({made.note or 'it ended without a word'})")
+            return replace(played, failure=f"the client began no run ({played.note or 'it ended without a word'})")
         failure = self._experiment(context) if _is_open(row) else ""
-        told = self._verdict()
-        if not told.is_proven:
-            failure = "; ".join(filter(None, [_waits(row), failure or "; ".join(told.reasons)]))
+        verdict = self._verdict()
+        if verdict.is_proven:
+            failure = ""
+        else:
+            failure = "; ".join(filter(None, [_waits_for_user(row), failure or "; ".join(verdict.reasons)]))
         known = runs.known_gates(context, self.session)
         look = base.look(context.root, known.base).without(known.left_out)
         refused: list[str] = []
         for event in runtime.vouched_rows(context.state, self.session):
             refused += event.get("refused", [])
         return replace(
-            made,
+            played,
             changed=tuple(sorted(look.changed or ())),
             tree=look.tree,
-            failure="" if told.is_proven else clip(failure, LONGEST_FAILURE),
+            failure=clip(failure, LONGEST_FAILURE),
             refused=tuple(dict.fromkeys(refused)),
         )
 
     def _experiment(self, context: Context) -> str:
-        """What `omo ulw done` says of the files as they are; empty where that is a proof, which ends the run. Only then
-        is work that stands still set going for it."""
+        """Why `omo ulw done` refuses the files as they are; empty where it ends the run, because they are proven. Work
+        that stands still is set going only for that end."""
         caller = replace(caller_of(context, self.session), by="user")
         try:
             if not runtime.work_in(caller.row(), "active"):
@@ -406,10 +410,11 @@ class Rounds:
         return verdicts.verdict(project.look_at(self._now(), self.session))
 
     def _is_accepted(self) -> bool:
-        told = self._verdict()
-        return bool(self.arguments.accept) and told.outcome is not None and told.level == outcome.ATTESTED
+        verdict = self._verdict()
+        return bool(self.arguments.accept) and verdict.outcome is not None and verdict.level == outcome.ATTESTED
 
     def _ended_by(self) -> str:
+        """The rule that ended the work in its session; empty where none did."""
         row = self._rows().get(self.session)
         return str(row["work"].get("ulw", {}).get("endedBy") or "") if row else ""
 
@@ -425,22 +430,25 @@ class Rounds:
 
     # The end
 
-    def _end(self, why: str, code: int, *, keeps: bool = False) -> Result:
-        if not keeps:
-            self._forget()
-            self._let_go(why)
-        told = self._verdict() if self.session in self._rows() else verdicts.NO_RUN
-        text = told.text if not why or why in told.text else f"{told.text} ({why})"
-        left = self._leave()
+    def _end(self, why: str, code: int) -> Result:
+        """For good: the same command would begin anew."""
+        self._forget()
+        self._let_go(why)
+        return self._result(why, code)
+
+    def _result(self, why: str, code: int) -> Result:
+        verdict = self._verdict() if self.session in self._rows() else verdicts.NO_RUN
+        text = verdict.text if not why or why in verdict.text else f"{verdict.text} ({why})"
+        page = self._leave_report()
         data = {
             "exit": code,
-            "verdict": told.data,
+            "verdict": verdict.data,
             "why": why or None,
             "session": self.session or None,
             "rounds": [each.data for each in self.rounds],
-            "report": left or None,
+            "report": page or None,
         }
-        return Result(data, "\n".join(filter(None, [text, left])), code)
+        return Result(data, "\n".join(filter(None, [text, page])), code)
 
     def _let_go(self, why: str) -> None:
         """Nobody works on it any more. What waits for the user, or has ended, stays as it is."""
@@ -454,8 +462,8 @@ class Rounds:
         if self.session in self._rows():
             self._now().change(self.session, decide, "user")
 
-    def _leave(self) -> str:
-        """The report, as a page and as Markdown; and a receipt, where others can run again what was proven."""
+    def _leave_report(self) -> str:
+        """Writes the report as page and Markdown, and a receipt of what is proven. Returns the path of the page."""
         from omo.cli.receipt import receipt_of
         from omo.views.report import markdown, page
         from omo.views.report.gather import gather
@@ -486,7 +494,7 @@ def _is_open(row: Any) -> bool:
     return row is not None and bool(runtime.left_open(row))
 
 
-def _waits(row: Any) -> str:
+def _waits_for_user(row: Any) -> str:
     """What the agent wants to know before it goes on."""
     for _, summary in runtime.work_in(row, "waiting", "blocked"):
         asked = filter(None, [str(summary.get("why") or "").rstrip("."), str(summary.get("question") or "")])
@@ -494,7 +502,7 @@ def _waits(row: Any) -> str:
     return ""
 
 
-def _how(ended: Any, left: Left) -> str:
+def _bad_end(ended: CommandOutcome, left: Left) -> str:
     """How the client ended, where that was not well."""
     if ended.timed_out:
         return "its time was up"
