@@ -32,10 +32,11 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     """Reads only: what `omo status` and Stop read, and of each item all that it says."""
     rows = runtime.sessions(context.state)
     if not rows and not arguments.session:
-        return _nothing(context, context.named_session or "", rows)
+        return _nothing_is_on(context, context.named_session or "", rows)
     view = project.look_at(context, context.looked_at(arguments.session), for_next=True, rows=rows)
     if view.brief.mode == "off":
-        return _nothing(context, view.name, rows, _asked_for(context.state, view))
+        asked = _asked_for(context.state, view)
+        return _off(view.name, asked, _in_words(asked)) if asked else _nothing_is_on(context, view.name, rows)
     work = view.leading or Status("", "")
     step = view.next
     # What the step is about: the one item that it names, else every one that is open.
@@ -43,14 +44,11 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     waiting = []
     if view.brief.mode != "cancelled":
         waiting = [summary for summary in view.brief.work if summary.state in WAITING and not summary.is_answered]
-    asked = _asked_for(context.state, view) if not waiting else None
-    if asked and not step.commands and step.action in ("", "done"):
+    asked = None if waiting else _asked_for(context.state, view)
+    if asked and _is_nothing(step):
         step, asked = asked, None
-    others = _beside(view)
-    task = ""
-    if work.kind not in table.BY_KIND or not table.BY_KIND[work.kind].facts_have_task:
-        events = runtime.vouched_rows(context.state, view.name, rows.get(view.name))
-        task = requests.task(events, runtime.left_open(rows.get(view.name) or EMPTY), messages.LONGEST_TASK)
+    others = _other_work(view)
+    task = _task(context, work, view.name, rows)
     data: Json = {
         "session": view.name,
         "mode": view.brief.mode,
@@ -67,14 +65,27 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         "asked": asked.data if asked else None,
         "outcome": view.brief.outcome,
     }
-    text = [*_standing(view, work, task), *_to_do(work, items), *_going_on(waiting, step)]
+    text = [*_situation(view, work, task), *_items(work, items), *_what_now(waiting, step)]
     text += [f"Beside it, {name_of(other.kind)}: {other.next.text}" for other in others]
     if asked:
         text.append(f"Beside it, {asked.text}")
     return Result(data, progress.folded("\n".join(text), sys.stdout))
 
 
-def _beside(view: SessionView) -> list[Status]:
+def _is_nothing(step: NextStep) -> bool:
+    return not step.commands and step.action in ("", "done")
+
+
+def _task(context: Context, work: Status, session: str, rows: Json) -> str:
+    """What the user typed for what is open in the session; empty where the facts of the work say so already."""
+    if work.kind in table.BY_KIND and table.BY_KIND[work.kind].facts_have_task:
+        return ""
+    row = rows.get(session)
+    events = runtime.vouched_rows(context.state, session, row)
+    return requests.task(events, runtime.left_open(row or EMPTY), messages.LONGEST_TASK)
+
+
+def _other_work(view: SessionView) -> list[Status]:
     """Other work of the session that is open as well, and has a step of its own. What is paused is the user's."""
     open_kinds = {work.kind for work in view.brief.work if work.state in runtime.OPEN_STATES and work.state != "paused"}
     others = []
@@ -84,7 +95,7 @@ def _beside(view: SessionView) -> list[Status]:
     return others
 
 
-def _standing(view: SessionView, work: Status, task: str) -> list[str]:
+def _situation(view: SessionView, work: Status, task: str) -> list[str]:
     first = lines.headline(view)
     is_told_below = view.brief.outcome is not None and work.outcome is not None
     if work.headline and not is_told_below:
@@ -98,7 +109,7 @@ def _standing(view: SessionView, work: Status, task: str) -> list[str]:
     return text
 
 
-def _to_do(work: Status, items: list[Item]) -> list[str]:
+def _items(work: Status, items: list[Item]) -> list[str]:
     text = []
     for item in items:
         title = f": {item.title}" if item.title else ""
@@ -110,8 +121,8 @@ def _to_do(work: Status, items: list[Item]) -> list[str]:
     return text
 
 
-def _going_on(waiting: list[Work], step: NextStep) -> list[str]:
-    """Whom the work waits for, and what is done now: the next step, or the end of the turn."""
+def _what_now(waiting: list[Work], step: NextStep) -> list[str]:
+    """What the user is asked, and what is done now: the next step, or the end of the turn."""
     text = []
     for summary in waiting:
         text.append(f"It waits for the user ({name_of(summary.kind)} is {summary.state}): {summary.why}")
@@ -119,7 +130,7 @@ def _going_on(waiting: list[Work], step: NextStep) -> list[str]:
             text.append(f"  {summary.question}")
     if waiting and step.action in ("", "wait"):
         text.append("End the turn: only they set it going again.")
-    elif not step.commands and step.action in ("", "done"):
+    elif _is_nothing(step):
         text.append("Nothing is left to do: end the turn.")
     else:
         text += _in_words(step)
@@ -128,13 +139,13 @@ def _going_on(waiting: list[Work], step: NextStep) -> list[str]:
 
 def _in_words(step: NextStep) -> list[str]:
     text = [f"Next, for the user: {step.why}" if step.who == "user" else f"Next: {step.why}"]
-    for each in step.commands:
-        if not each.line:
-            text.append(f"  {each.when}")
-        elif each.when:
-            text.append(f"  $ {each.line}   ({each.when})")
+    for command in step.commands:
+        if not command.line:
+            text.append(f"  {command.when}")
+        elif command.when:
+            text.append(f"  $ {command.line}   ({command.when})")
         else:
-            text.append(f"  $ {each.line}")
+            text.append(f"  $ {command.line}")
     return text
 
 
@@ -160,20 +171,17 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
     return None
 
 
-def _nothing(context: Context, name: str, rows: Json, asked: NextStep | None = None) -> Result:
-    """How one starts, or takes up what another conversation left open, and nobody is at."""
-    step = NextStep("start", "nothing is on in this session")
-    text = ["Nothing is on in this session."]
-    if asked is not None:
-        data: Json = {"session": name, "mode": "off", "next": asked.data, "items": []}
-        return Result(data, progress.folded("\n".join([*text, *_in_words(asked)]), sys.stdout))
-    for other, row in left_open.of_others(rows, name).items():
-        if not left_open.may_be_taken(row, "", context.now):
-            continue
-        works = sentences.listed(runtime.left_open(row))
-        why = f"left open by session {clip(other, lines.LONGEST_NAME)}: {works}"
-        step = NextStep("resume", why, (Command(("omo", "resume", other)),))
-        text += _in_words(step)
-        break
-    data = {"session": name or None, "mode": "off", "next": step.data, "items": []}
-    return Result(data, progress.folded("\n".join([*text, lines.HOW_TO_START]), sys.stdout))
+def _nothing_is_on(context: Context, session: str, rows: Json) -> Result:
+    """How one starts, or takes up what another conversation left open and nobody works on."""
+    for other, row in left_open.of_others(rows, session).items():
+        if left_open.may_be_taken(row, "", context.now):
+            works = sentences.listed(runtime.left_open(row))
+            why = f"left open by session {clip(other, lines.LONGEST_NAME)}: {works}"
+            step = NextStep("resume", why, (Command(("omo", "resume", other)),))
+            return _off(session, step, [*_in_words(step), lines.HOW_TO_START])
+    return _off(session, NextStep("start", "nothing is on in this session"), [lines.HOW_TO_START])
+
+
+def _off(session: str, step: NextStep, text: list[str]) -> Result:
+    data: Json = {"session": session or None, "mode": "off", "next": step.data, "items": []}
+    return Result(data, progress.folded("\n".join(["Nothing is on in this session.", *text]), sys.stdout))
