@@ -21,7 +21,7 @@ BOM = b"\xef\xbb\xbf"
 LONGEST_EVENT = 32 * 1024 * 1024
 HALVES = (*range(0xD800, 0xDC80), *range(0xDD00, 0xE000))  # of a letter; between them are bytes that are no UTF-8
 LONGEST_TAIL = 64 * 1024 * 1024  # of a transcript: a turn can write megabytes
-KNOWN_BY = 40  # letters of a message
+KNOWN_BY = 40  # letters by which a message is found again
 RALPH_LOOP = ".claude/ralph-loop.local.md"  # of the official plugin, and of its twin ralph-wiggum
 LONGEST_FRONT_MATTER = 8 * 1024
 LONGEST_NUMBERS = 20  # letters of both: tests/hooks/test_other_loops.py, test_a_state_file_that_holds_nothing_here
@@ -97,28 +97,25 @@ class ClaudeCode(Host):
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)
         output: Json = {"systemMessage": message} if message else {}
-        more: Json = {"hookEventName": event.name}
         if answer.decision == hosts.KEEP_GOING:
-            if not event.shows_messages or _version(environ) < CONTINUES_ON_CONTEXT:
-                return to_json({**output, "decision": "block", "reason": reason})
-            more["additionalContext"] = reason
-        elif answer.decision == hosts.END_PROMPT:
-            output = {"decision": "block", "reason": reason}
-            if not event.shows_messages:
-                return to_json(output)
-            more = {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}  # else that would be shown
-        elif answer.decision in PERMISSIONS:
-            more = {"hookEventName": "PreToolUse", "permissionDecision": PERMISSIONS[answer.decision]}
-            more["permissionDecisionReason"] = reason
-        elif context and (event.name == "PreToolUse" or (message and event.shows_messages)):
-            more["additionalContext"] = context
-        elif context:
+            if event.shows_messages and _version(environ) >= CONTINUES_ON_CONTEXT:
+                return _with_specifics(output, event.name, {"additionalContext": reason})
+            return to_json({**output, "decision": "block", "reason": reason})
+        if answer.decision == hosts.END_PROMPT:
+            block = {"decision": "block", "reason": reason}
+            if event.shows_messages:  # the prompt too, unless that is suppressed
+                return _with_specifics(block, "UserPromptSubmit", {"suppressOriginalPrompt": True})
+            return to_json(block)
+        if answer.decision in PERMISSIONS:
+            permission = {"permissionDecision": PERMISSIONS[answer.decision], "permissionDecisionReason": reason}
+            return _with_specifics(output, "PreToolUse", permission)
+        if context and (event.name == "PreToolUse" or (message and event.shows_messages)):
+            return _with_specifics(output, event.name, {"additionalContext": context})
+        if context:
             return _bytes(context + "\n")
-        elif message:
+        if message:
             return to_json({**output, **_notification(answer, message, event, environ)})
-        else:
-            return _bytes(answer.line + "\n") if answer.line else b""
-        return to_json({**output, "hookSpecificOutput": more})
+        return _bytes(answer.line + "\n") if answer.line else b""
 
     def is_typed_at_work(self, event: Event) -> bool:
         return bool(event.turn) and event.transcript.has_turn(event.turn)
@@ -284,22 +281,22 @@ def rules_for(tool: str, command: str) -> list[str]:
 
 
 class ClaudeTranscript(Transcript):
-    """Lines of JSON, in a form that is not documented; whatever is odd in it counts as nothing, but tokens."""
+    """Lines of JSON in a form that is not documented. What is odd in it is passed over, except in a count of tokens."""
 
     def queued_prompts(self) -> int:
         """A slash command typed while the model works reaches no hook before the turn ends; only this notes it."""
-        # Or else the host tells of a task that ended: tests/hooks/test_transcript.py.
-        is_typed: list[bool] = []
+        queue: list[str] = []
         for row in reversed(list(self._rows("queue-operation"))):
             if row.get("type") != "queue-operation":
                 continue
             if row.get("operation") == "enqueue":
-                is_typed.append(not str(row.get("content")).startswith(TASK_NOTICE))
+                queue.append(str(row.get("content")))
             elif row.get("operation") == "popAll":
-                is_typed = []
+                queue = []
             else:
-                is_typed = is_typed[1:]
-        return sum(is_typed)
+                queue = queue[1:]
+        # The host's own notice of a task that ended is queued too: tests/hooks/test_transcript.py.
+        return len([content for content in queue if not content.startswith(TASK_NOTICE)])
 
     def has_turn(self, turn: str) -> bool:
         return any(row.get("promptId") == turn for row in self._rows(turn))
@@ -322,7 +319,7 @@ class ClaudeTranscript(Transcript):
         for row in self._rows("toolDenialKind"):
             if str(row.get("timestamp")) <= moment:
                 break
-            # But a hook, or the user: tests/hooks/test_refused.py,
+            # A hook or the user refused it: tests/hooks/test_refused.py,
             # test_what_the_permissions_refuse_counts_and_nobody_elses_no.
             if part(row, "permissionDecision").get("source") != "config":
                 continue
@@ -350,7 +347,7 @@ class ClaudeTranscript(Transcript):
         return ""
 
     def has_said(self, message: str) -> bool:
-        """Among its last two answers: one call of the model is several rows."""
+        """Looks at the last two answers: one call of the model is several rows."""
         for count, (_, row) in enumerate(self._answers()):
             if count == 2:
                 break
@@ -372,8 +369,8 @@ class ClaudeTranscript(Transcript):
                 yield written, row
 
     def usage(self) -> tuple[list[Usage], int]:
-        """One call is several rows. What a compaction costs is in none: its boundary tells how much was read for it,
-        and the sum that the client writes when a turn or the session ends tells it exactly."""
+        """One call is several rows. What a compaction costs is in none of them: its boundary tells how much was read
+        for it, and the sum that the client writes when a turn or the session ends tells it exactly."""
         entries: list[Usage] = []
         moment = ""  # of the row before: a sum has none of its own
         lines, end = whole_lines(self.path, self.start)
@@ -395,8 +392,8 @@ class ClaudeTranscript(Transcript):
 
 
 def rows_with(path: str, start: int, value: str) -> Iterator[Json]:
-    """Those of a record in which something has this value, newest first. What is before `start` was looked at already.
-    No other line is parsed: they can be megabytes."""
+    """The rows of a record in which something has this value, newest first, back to the byte `start`. No other line is
+    parsed: they can be megabytes."""
     mark = dumps(value).encode("utf-8", "replace")
     try:
         with open(path, "rb", opener=regular_file) as file:
@@ -465,9 +462,9 @@ def counts_of(usage: Json, kinds: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _has_ralph_loop(event: Event) -> bool:
-    """Its state file is there and not another session's; what its own hook would end or throw away is none.
+    """Whether its state file is there, is not another session's, and is not one that its own hook would end or discard.
 
-    One without a session is anybody's: so its hook takes it.
+    A file that names no session is taken for this one's, as its hook takes it.
     """
     try:
         with open(os.path.join(event.directory, RALPH_LOOP), "rb", opener=regular_file) as file:
@@ -521,6 +518,10 @@ def _version(environ: Mapping[str, str]) -> tuple[int, ...]:
     if name != "claude-code" or not all(number.isdecimal() for number in numbers):
         return ()
     return tuple(int(number) for number in numbers)
+
+
+def _with_specifics(output: Json, event: str, specifics: Json) -> bytes:
+    return to_json({**output, "hookSpecificOutput": {"hookEventName": event, **specifics}})
 
 
 def to_json(value: Json) -> bytes:
