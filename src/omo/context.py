@@ -37,8 +37,8 @@ class Context:
         self.cwd = cwd
         self.now = now
         self.has_terminal = has_terminal
-        self.is_under_agent = is_under_agent  # False only where somebody has looked
-        self.notes: list[str] = []  # what the command was not told and has settled, for whoever typed it
+        self.is_under_agent = is_under_agent  # False only where the programs above were looked at
+        self.notes: list[str] = []  # what the command chose by itself, for whoever typed it
 
     @cached_property
     def root(self) -> str:
@@ -50,13 +50,15 @@ class Context:
 
     @property
     def is_agent(self) -> bool:
-        """Whoever a host's variable names, emptied or not, and whoever has no terminal: a person types in one."""
+        """Whether the caller counts as an agent: a host's variable is set, even an empty one, or no terminal is there
+        in which a person could have typed."""
         return not self.has_terminal or self._has_agents_variable
 
     @property
-    def is_persons(self) -> bool:
-        """Whoever calls, at a terminal or from a job, is no agent: none of a host's variables is set, here or above."""
-        return not self._has_agents_variable and not self.is_under_agent
+    def may_come_from_agent(self) -> bool:
+        """Whether a host's variable is set, here or in a program above. Where not, it is a person or a job of theirs,
+        though a job, without a terminal, still counts as an agent elsewhere."""
+        return self._has_agents_variable or self.is_under_agent
 
     @property
     def _has_agents_variable(self) -> bool:
@@ -72,12 +74,15 @@ class Context:
 
     @property
     def limits(self) -> Limits:
-        """Those in force. An agent's own environment never raises them, and what it lowers Stop does not believe."""
+        """Those in force. An agent's own environment can lower them for its command, and never raise them; Stop asks
+        its own environment."""
         limits = self.settings.limits
         if not self.is_agent:
             return limits
-        variables = {knob.variable for knob in settings.LIMITS}
-        without = settings.load({k: v for k, v in self.environ.items() if k not in variables}, self.root).limits
+        environ = dict(self.environ)
+        for knob in settings.LIMITS:
+            environ.pop(knob.variable, None)
+        without = settings.load(environ, self.root).limits
         return {
             "max_stop_blocks": min(limits["max_stop_blocks"], without["max_stop_blocks"]),
             "cooldown_seconds": min(limits["cooldown_seconds"], without["cooldown_seconds"]),
@@ -86,7 +91,7 @@ class Context:
         }
 
     def note_missing_agents(self) -> None:
-        """For whoever begins what needs them."""
+        """Notes that the host lacks the plugin's agents, for a command that begins work which needs them."""
         lacking = hosts.around(self.environ).lacks_agents(str(plugin_root()), self.environ)
         if lacking:
             self.notes.append(lacking)
@@ -96,10 +101,11 @@ class Context:
         return self.environ.get("OMO_SESSION_ID") or hosts.session_of(self.environ) or None
 
     def session(self, named: str | None, *, looks: bool = False) -> str:
-        """`--session` in full, else the host's variables, else the only live session. An agent whose session the host
-        names changes no other; it `looks` at any.
+        """The session that a command changes: `--session` in full, else that of the host's variables, else the only
+        live one. With `looks` it is one to look at, see `looked_at`.
 
-        A new id is the start of a new session, but one that is the beginning of a known id was cut off.
+        Raises where none is clear, where `--session` is the beginning of a known id and so was cut off, and for an
+        agent that names another session than its host does. Any other unknown id begins a new session.
         """
         if looks:
             return self.looked_at(named)
@@ -124,15 +130,16 @@ class Context:
         return session
 
     def clear_session(self) -> str:
-        """That of the host's variables, else the only live one, else none."""
+        """The session of the host's variables, else the only live one, else empty."""
         if self.named_session:
             return self.named_session
         live = self.live_sessions()
         return live[0] if len(live) == 1 else ""
 
     def looked_at(self, named: str | None) -> str:
-        """For what only looks: `--session`, whole or as much of it as is unique, else the host's variables, else the
-        only live session, else the newest; of the last three a note says which. Raises where none is known."""
+        """The session that a command only looks at: `--session`, or as much of its id as is unique, else that of the
+        host's variables, else the newest that is live, else the newest. A note says which was chosen. Raises where none
+        is known."""
         if named:
             return self._looked_at_by_name(named)
         if self.named_session:
@@ -144,13 +151,13 @@ class Context:
             return self._noted(self._last_used(known), "the newest, none is live; --session ID names another")
         raise BadInput("no session is known in this project", fix="type ulw in a prompt, or omo ulw start --session ID")
 
-    def judged(self, named: str | None) -> str:
-        """For an exit code: `--session` as it is, else the session that worked last, whoever asks; empty where there is
-        none."""
+    def session_to_judge(self, named: str | None) -> str:
+        """The session that an exit code is about: `--session` in full, else the one that worked last; empty where there
+        is none. The host's variables do not count: the answer is the same for everybody who asks."""
         try:
             rows = runtime.sessions(self.state)
         except Unreadable:
-            return ""  # which whoever looks says
+            return ""  # the view of it says so
         if named:
             return named if named in rows else ""
         with_work = []
@@ -171,11 +178,10 @@ class Context:
         raise BadInput(f"--session {clip(named, LONGEST_NAME)} {what}", fix=fix)
 
     def _matches(self, named: str) -> list[str]:
-        """The session of that id, else those whose ids begin so. Of a file that nobody can read, whoever needs it says
-        what is wrong."""
+        """The session of that id, else those whose ids begin so."""
         try:
             known = self.known_sessions()
-        except Unreadable:
+        except Unreadable:  # whoever needs the file says what is wrong with it
             return [named]
         if named in known or os.path.isdir(paths.session_dir(self.state, named)):
             return [named]
@@ -186,7 +192,7 @@ class Context:
         return name
 
     def _last_used(self, names: list[str]) -> str:
-        """By what their rows say; those whose row was forgotten are older, and their directories tell."""
+        """The latest by its row. Sessions whose row was forgotten are older, and compared by their directories."""
         rows = runtime.read(self.state)["sessions"]
 
         def used(name: str) -> tuple[str, float]:
@@ -199,14 +205,14 @@ class Context:
         return max(names, key=used)
 
     def known_sessions(self) -> list[str]:
-        """Every session with a row, then those that only left a directory: its name stands for itself."""
+        """Every session with a row, then those that only left a directory whose name is their id."""
         names = [str(name) for name in runtime.read(self.state)["sessions"]]
-        placed = {paths.file_name_of(name) for name in names}
+        with_row = {paths.file_name_of(name) for name in names}
         try:
             left = sorted(entry.name for entry in os.scandir(os.path.join(self.state, "sessions")) if entry.is_dir())
         except (FileNotFoundError, NotADirectoryError):
             return names
-        return names + [name for name in left if name not in placed and paths.file_name_of(name) == name]
+        return names + [name for name in left if name not in with_row and paths.file_name_of(name) == name]
 
     def live_sessions(self) -> list[str]:
         return [name for name, row in runtime.sessions(self.state).items() if runtime.is_held(row)]
@@ -215,7 +221,7 @@ class Context:
         return runtime.session(self.state, session)
 
     def change(self, session: str, decide: Callable[[SessionRow | None], runtime.Change], actor: str = "") -> Any:
-        """Decide on a session's row under its lock, and give what was decided."""
+        """Has `decide` change a session's row under its lock, and returns its answer."""
         by = actor or self.actor
         return runtime.change_session(self.state, session, decide, actor=by, now=self.now, wait=store.CLI_WAIT)
 

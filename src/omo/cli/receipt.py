@@ -44,9 +44,9 @@ def register(commands: options.Commands) -> None:
 
 
 def write(arguments: argparse.Namespace, context: Context) -> Result:
-    if context.is_agent and not context.is_persons and arguments.out is not None:
+    if context.is_agent and context.may_come_from_agent and arguments.out is not None:
         raise Refused("--out is the user's: it writes where they say", fix="omo receipt write")
-    name = context.judged(arguments.session)
+    name = context.session_to_judge(arguments.session)
     if not name:
         raise NotEvaluable("no such run is known in this project", fix="omo status --all shows every session")
     text = receipt_of(context, name)

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         )
     chosen = arguments.run_id or ""
     if arguments.exit_code and not chosen:
-        name = context.judged(arguments.session)
+        name = context.session_to_judge(arguments.session)
         if not name:
             raise NotEvaluable("no such run is known in this project", fix="omo status --all shows every session")
     elif chosen and not arguments.session:  # a run that is named says whose it is, so no session has to be clear

@@ -93,7 +93,7 @@ def register(commands: options.Commands) -> None:
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    if not context.is_persons:
+    if context.may_come_from_agent:
         raise Refused(
             "omo run is not an agent's: the gates of the commit it begins on count as the user's",
             fix="the user, or a job of theirs, runs it",

@@ -206,7 +206,7 @@ def _for_the_user(context: Context, verb: str) -> Installation:
     """What is outside the project is the user's: an agent changes nothing there. A script of theirs, such as a
     Dockerfile, adds to it; what takes away, and with it the state that holds a session, a person types."""
     here = Installation(context, plugin_root())
-    if context.is_agent and (verb == "remove" or not context.is_persons):
+    if context.is_agent and (verb == "remove" or context.may_come_from_agent):
         raise Refused(
             f"omo setup {verb} changes what is a person's own, so a person types it",
             fix=f"in a terminal of your own: {here.command('setup', verb)}",

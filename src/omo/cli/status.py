@@ -24,7 +24,7 @@ def register(commands: options.Commands) -> None:
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     """Reads only."""
     if arguments.exit_code:
-        name = context.judged(arguments.session)
+        name = context.session_to_judge(arguments.session)
     else:
         name = context.looked_at(arguments.session) if arguments.session else ""
     view = project.project_view(context, closely=name, everything=arguments.all)
