@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
-# What a write fails with where whoever takes our output cannot: a full disk, a quota, a terminal that is gone.
-UNTAKEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+# What a write of our output fails with, where that is no bug of ours: a full disk, a quota, a terminal that is gone.
+OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def console() -> None:
@@ -30,7 +30,7 @@ def console() -> None:
     except Exception as error:
         if os.environ.get("OMO_DEBUG"):
             raise
-        code = _say(error)
+        code = _report(error)
     sys.exit(code)
 
 
@@ -48,38 +48,42 @@ def _run() -> int:
     argv = sys.argv[1:]
     has_terminal = _has_terminal()
     is_under_agent = True
-    if has_terminal or argv[:1] in (["setup"], ["run"], ["receipt"]):  # which alone may be a script's
+    if has_terminal or argv[:1] in (["setup"], ["run"], ["receipt"]):  # these alone may be called by a user's script
         is_under_agent = _is_under_agent(in_session=has_terminal)
-    is_persons = has_terminal and not is_under_agent
+    has_terminal = has_terminal and not is_under_agent  # some hosts give their agents one
     try:
-        return main(argv, os.environ, cwd, time.time(), has_terminal=is_persons, is_under_agent=is_under_agent)
+        return main(argv, os.environ, cwd, time.time(), has_terminal=has_terminal, is_under_agent=is_under_agent)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
 
 
 def _is_under_agent(*, in_session: bool) -> bool:
-    """Whether a program above this one has what hosts set for their agents, where the system lets us look: some give
-    them a terminal, and `env -u` takes away what they set in it. In a terminal the programs of its session count, which
-    were started in it; where there is none, all."""
+    """Whether a program above this one has a variable that hosts set for their agents, as far as the system lets us
+    look: `env -u` takes it away from this one alone.
+
+    With `in_session` only the programs of this terminal's session count, which were started in it.
+    """
     from omo import hosts
 
-    marks = [f"{name}=".encode() for name in hosts.agent_variables()]
-    process, first = os.getppid(), os.getsid(0)
+    marks = [f"\0{name}=".encode() for name in hosts.agent_variables()]
+    process, leader = os.getppid(), os.getsid(0)
     try:
-        while process > 0 and (not in_session or (first != os.getpid() and os.getsid(process) == first)):
+        while process > 0:
+            if in_session and os.getsid(process) != leader:
+                return False
             with open(f"/proc/{process}/environ", "rb") as file:
                 variables = b"\0" + file.read()
-            if any(b"\0" + mark in variables for mark in marks):
+            if any(mark in variables for mark in marks):
                 return True
             with open(f"/proc/{process}/stat", "rb") as file:
-                process = int(file.read().rpartition(b")")[2].split()[1])
+                process = int(file.read().rpartition(b")")[2].split()[1])  # its parent
     except (OSError, ValueError):
         return False
     return False
 
 
 def _has_terminal() -> bool:
-    """Also where input and output go elsewhere: `omo status | less` is typed by a person."""
+    """Whether there is one, also where input and output go elsewhere: a person types `omo status | less`."""
     if any(os.isatty(number) for number in range(3)):
         return True
     try:
@@ -89,8 +93,8 @@ def _has_terminal() -> bool:
     return True
 
 
-def _say(error: Exception) -> int:
-    if isinstance(error, OSError) and error.errno in UNTAKEN and error.filename is None:
+def _report(error: Exception) -> int:
+    if isinstance(error, OSError) and error.errno in OUTPUT_ERRORS and error.filename is None:
         lines = [f"omo: the output cannot be written: {error.strerror}"]
         _write_to_nobody()
     else:
@@ -106,8 +110,8 @@ def _say(error: Exception) -> int:
 
 
 def _open_what_is_closed() -> None:
-    """A shell's `>&-`. Else the next file that is opened would be the standard output of every program we start; as it
-    is, the lowest number that is free is the one that is closed."""
+    """Opens the null device for each standard stream that a shell's `>&-` has closed. It gets the number that is free;
+    else the next file we open would, and be the standard output of every program we start."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # stays open
