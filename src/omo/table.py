@@ -1,13 +1,13 @@
-"""The table of workflows: all that the rest of omo knows of one. A workflow is the folder that its row names, and
-what others ask of it is there under one name:
+"""The table of workflows: all that the rest of omo knows of one. A row names the workflow's folder, which has
 
-- `status.status(viewer)`: how its run stands, and `status.BEGINNINGS`, what begins one, by what the user typed;
-- `sections.sections(viewer, status)`: the evidence behind it, for the report;
-- the modules in `commands`: `register(commands)`;
-- where its runs have a `home`, `run.RUNS`: the Kind of them;
-- where it has no such runs to clear, or where it `has_states`, `lifecycle.clear(caller, force=…)`; with those also
-  `register_states`, the verbs of `omo state KIND`, and `problems(caller)`, by ledger, what is wrong in others that its
-  runs lean on.
+- `status.status(viewer)`, how its run stands, and `status.BEGINNINGS`, the commands that begin one, by what the user
+  typed;
+- `sections.sections(viewer, status)`, the evidence behind that, for the report;
+- `register(commands)` in each module that `commands` names;
+- `run.RUNS`, the Kind of its runs, if its row has a `home`;
+- `lifecycle.clear(caller, force=…)`, if its row has no `home`, or `has_states`;
+- `lifecycle.register_states`, the verbs of `omo state KIND`, and `lifecycle.problems(caller)`, what is wrong in ledgers
+  that its runs lean on, by ledger, if its row `has_states`.
 
 Hooks read it, so it imports next to nothing.
 """
@@ -25,44 +25,43 @@ if TYPE_CHECKING:
 class Workflow:
     """One row."""
 
-    kind: str  # what a session's row calls its work
-    name = ""  # what people do, where that is not its kind
-    title: str  # of its items
-    unit: str  # one of its items
-    open_unit = ""  # what a session's row counts as open, where that is not `unit`
-    commands: Mapping[str, tuple[str, str]] = {}  # of `omo`: the module of the folder that has it, and what it is for
-    typed: tuple[str, ...] = ()  # what a user types behind /omo:, where that is not its name
-    without_run: tuple[str, ...] = ()  # those of them that begin no run
-    home = ""  # where its runs lie in the state directory
-    journal = ""  # where it has no runs: the one ledger of the project's items, which its sessions share
-    claims = ""  # that of the claims about them
-    has_states = False  # which are verbs of `omo state`
+    kind: str  # its name in a session's row
+    name = ""  # its name for people and of its folder, if that is another
+    title: str  # the heading over its items
+    unit: str  # what one of its items is called
+    open_unit = ""  # what a session's row counts as open, if that is not `unit`
+    commands: Mapping[str, tuple[str, str]] = {}  # of `omo`, each with its module of the folder and what it is for
+    typed: tuple[str, ...] = ()  # what a user types after /omo: to begin it, if that is not its name
+    without_run: tuple[str, ...] = ()  # those of `typed` that begin no run
+    home = ""  # the directory of its runs, below the state directory
+    journal = ""  # instead of `home`: the ledger of the project's items, which all sessions share
+    claims = ""  # beside `journal`: the ledger of the claims about them
+    has_states = False  # its runs have phases, which are verbs of `omo state`
     damage = "damaged ledger"  # what a report calls a run that is not as omo wrote it
     files_checks = ""  # the command that pins a check by filing it
-    facts_have_task = False  # those of its status begin with what the user asked for
+    facts_have_task = False  # the facts of its status begin with what the user asked for
 
     # For people
-    offered = 0  # its place among those that they are offered
+    offered = 0  # its place among the workflows that people are told of; 0: they are not
     words: str  # the names by which it is stopped or taken up again
     in_words: tuple[str, ...] = ()  # how a prompt asks for it without its command
 
-    # Events of a session
-    # The keys that it needs: in the one that has what the user typed behind its command `base`, in the result of a gate
-    # `files` or `fingerprint`.
+    # What its sessions' events must have: `base` in the one with what the user typed, `files` or `fingerprint` in the
+    # result of a gate.
     keeps: tuple[str, ...] = ()
 
     # For the hooks
-    skill = ""  # has its rules for the model
-    says_so_again: str  # calls it done again once files changed after that
-    looks_again = True  # and holds the tests against what the user has allowed since
-    cannot_go_on = ""  # how the agent says so
+    skill = ""  # the skill with its rules for the model
+    says_so_again: str  # the command that calls it done again, once files were changed after it was
+    looks_again = True  # whether that command holds the tests against what the user has allowed since
+    cannot_go_on = ""  # the command by which the agent says so
     looks: Mapping[tuple[str, ...], tuple[str, ...]] = {}  # calls that only look, with the options that leave them so
-    needs_files: tuple[tuple[str, ...], ...] = ()  # those of them that need the project's files as they are
-    leaders: Mapping[str, tuple[str, ...]] = {}  # verbs that only the leader of its work may call
-    leaders_with: Mapping[tuple[str, str], str] = {}  # those that are so with a word behind them
-    briefs: Mapping[str, str] = {}  # by agent, the command that prints what it is asked; a word in capitals is a name
-    instead: Mapping[str, str] = {}  # by the name of a file of its state, what to call in place of editing it
-    denies: Mapping[str, str] = {}  # for what its summary may refuse the session, what opens that
+    needs_files: tuple[tuple[str, ...], ...] = ()  # those of `looks` that need the project's files as they are
+    leaders: Mapping[str, tuple[str, ...]] = {}  # by command, the verbs that only the leader of its work may call
+    leaders_with: Mapping[tuple[str, str], str] = {}  # verbs that are the leader's only with this word after them
+    briefs: Mapping[str, str] = {}  # by agent, the command that prints its task; a word in capitals is a name
+    instead: Mapping[str, str] = {}  # by the name of a file of its state, what to call instead of editing it
+    denies: Mapping[str, str] = {}  # by what its summary may refuse the session, what lifts that
 
     def __init__(self) -> None:
         self.name = self.name or self.kind
@@ -77,13 +76,13 @@ class Workflow:
         return self.module("run").RUNS
 
     def directory(self, state: str) -> str:
-        """Of its runs."""
+        """The directory of its runs."""
         import os
 
         return os.path.join(state, self.home)
 
     def module(self, name: str) -> Any:
-        """One of its folder, loaded only when it is asked for."""
+        """A module of its folder, imported only now."""
         import importlib
 
         return importlib.import_module(f"{self.folder}.{name}")
@@ -227,14 +226,14 @@ class UltraworkWorkflow(Workflow):
     leaders: Mapping[str, tuple[str, ...]] = {"ulw": ("start", "done", "blocked")}
 
 
-# What speaks for a session that has several kinds of work comes first.
+# In a session with several kinds of work the first of these speaks for it.
 ROWS = (UltraplanWorkflow(), UltragoalWorkflow(), RalphWorkflow(), VerifyWorkflow(), UltraworkWorkflow())
 BY_KIND = {row.kind: row for row in ROWS}
 BY_TYPED = {name: row for row in ROWS for name in row.typed}
 
 
 def name_of(kind: str) -> str:
-    """Also of a kind that another version wrote."""
+    """Its name for people; for a kind that only another version of omo knows, the kind."""
     return BY_KIND[kind].name if kind in BY_KIND else clip(kind, 20)
 
 
@@ -244,5 +243,5 @@ def with_runs() -> list[Workflow]:
 
 
 def offered() -> list[Workflow]:
-    """As people are told of them."""
+    """Those that people are told of, in that order."""
     return sorted([row for row in ROWS if row.offered], key=lambda row: row.offered)
