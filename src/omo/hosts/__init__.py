@@ -1,7 +1,8 @@
 """What omo knows of the program it runs in, in words that hold for any: events in, answers out, who is typing.
 
-Only the modules in this package know a host's own names. A further host is a module with a `HOST`, those beside it with
-its `Setup` and its `Headless`, its row in `AGENT_VARIABLES`, and a registration, which docs/make_hooks.py writes.
+Only the modules in this package know a host's own names. To add a host NAME: NAME.py with a `HOST`, NAME_setup.py with
+a `Setup`, NAME_headless.py with a `Headless`, a row in `AGENT_VARIABLES`, and a registration, which docs/make_hooks.py
+writes.
 
 Inside omo, and in all that it keeps, a command that the user types is written /omo:NAME. A host that spells it
 otherwise translates at its edge: what was typed in `read`, what is shown in `spell`.
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
         ends: str
 
 
-# What each host sets in the shells it starts for an agent: one that unsets some of them has the others. Every prompt
-# asks this, so it loads no host.
+# What each host sets in the shells it starts for an agent. All of them, because an agent can unset some. Every prompt
+# asks for this, so no host's module is loaded for it.
 AGENT_VARIABLES = {
     "claude": (
         *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID"),
@@ -38,19 +39,19 @@ AGENT_VARIABLES = {
     "copilot": ("COPILOT_AGENT_SESSION_ID", "COPILOT_CLI"),
 }
 NAMES = tuple(AGENT_VARIABLES)
-# Of those, the ones that a host sets for its hooks too: there they do not tell that it was started by an agent.
+# Those of them that a host sets for its hooks too: in a hook they do not say that an agent started the host.
 OF_HOOKS_TOO = {"claude": AGENT_VARIABLES["claude"], "copilot": ("COPILOT_CLI",)}
-# Of hosts that have no module here it is enough to know that no person types in their shells.
+# What hosts without a module here set: of them it is enough to know that no person types in their shells.
 OF_OTHER_AGENTS = ("AI_AGENT", "GEMINI_CLI")
-# How the variables begin in which a host gives hooks the plugin's options. Every hook asks this.
+# How the variables begin in which a host gives hooks the plugin's options. Every hook asks for this.
 OPTION_PREFIXES = ("CLAUDE_PLUGIN_OPTION_",)
 
-OUTER = "OMO_OUTER_SESSION"
+OUTER = "OMO_OUTER_SESSION"  # in a host's shells: the sessions in whose shells that host was started
 PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 
 QUEUE_LAG = 0.2  # seconds until a host's note of a queued prompt is surely in its record
 QUEUE_LOOKS = 4
-TRANSCRIPT_LAG = 64 * 1024  # bytes before where a record was read to that are read again: a line may be half written
+TRANSCRIPT_LAG = 64 * 1024  # bytes of a record that are read again: its last line may have been half written
 
 # The names that most hosts have for what happens, and ours.
 EVENTS = {
@@ -72,7 +73,7 @@ ALLOW, KEEP_GOING, END_PROMPT, DENY, PERMIT = "allow", "keep-going", "end-prompt
 
 
 class ToolCall:
-    """One tool call of the model: what it does, and the text of a shell's."""
+    """One tool call of the model: what it does, and for a shell the command."""
 
     def __init__(self, kind: str, command: str = "") -> None:
         self.kind = kind
@@ -93,10 +94,10 @@ class Refusal:
 
 
 class Usage:
-    """One entry of a host's record about tokens: `counts` by kind, and when it was written.
+    """One entry of a host's record about tokens: its `counts`, one for each kind of token, and when it was written.
 
-    A call is entered several times under one `key`, and of each kind the largest count is right. Without a key they
-    come on top; a `is_sum` is what the host has counted since the record began, with what it enters nowhere else.
+    Entries with the same `key` are of one call of the model, and the largest count of each kind is right. An entry
+    without a key is added. One that `is_sum` has all that the host counted since the record began.
     """
 
     def __init__(self, key: str, at: str, counts: tuple[int, ...], *, is_sum: bool = False) -> None:
@@ -111,7 +112,7 @@ class OtherForm(Exception):
 
 
 class Transcript:
-    """The host's own record of a session, of which only a host's module knows the form. This one tells nothing."""
+    """The host's own record of a session. Each host's module has a subclass that reads it; this one knows nothing."""
 
     def __init__(self, path: str = "", start: int = 0) -> None:
         self.path = path
@@ -140,7 +141,7 @@ class Transcript:
         return 0
 
     def stays_queued(self, wait: Callable[[float], None]) -> bool:
-        """Whether one does, also once the host has surely noted what it handed over meanwhile."""
+        """Whether a prompt still waits once the host has surely noted those that it handed over meanwhile."""
         for _ in range(QUEUE_LOOKS):
             if not self.queued_prompts():
                 return False
@@ -152,11 +153,11 @@ class Transcript:
         return False
 
     def typed_since(self, moment: str) -> list[tuple[str, str]]:
-        """What the user typed while the agent worked and no hook was told, each with its moment, oldest first."""
+        """The moments and texts of what the user typed while the agent worked and no hook was told, oldest first."""
         return []
 
     def is_silent_since(self, moment: str) -> bool:
-        """There is a record, and in it the model has not said a word since."""
+        """Whether there is a record, and the model has not said a word in it since."""
         return False
 
     def calls_since(self, moment: str) -> list[ToolCall] | None:
@@ -164,15 +165,15 @@ class Transcript:
         return None
 
     def refused_since(self, moment: str) -> list[Refusal]:
-        """What the host did not let the model do since, by its own permissions; the user's own no is none of it."""
+        """What the host's permissions did not let the model do since, without what the user refused when asked."""
         return []
 
     def active_goal(self) -> str:
-        """What the host's own goal asks for, while it has one that is neither met nor given up."""
+        """What the host's own goal asks for, if it has one that is neither met nor given up; else empty."""
         return ""
 
     def has_said(self, message: str) -> bool:
-        """Whether this last message of the model is in the record yet; a host that writes it before its Stop has."""
+        """Whether this last message of the model is in the record yet. Some hosts write it only after their Stop."""
         return True
 
     def last_word_at(self) -> str:
@@ -187,16 +188,16 @@ class Event:
         self.session = session
         self.host = Host()
         self.name = ""  # as the host calls it
-        self.client = ""  # the same for sessions that follow one another in one program of the host's
+        self.client = ""  # names the host's process, in which one session may follow another
         self.directory = ""  # where the session is now
-        self.project = ""  # where it was started, else the same
-        self.turn = ""  # which one it is part of; a prompt typed while the agent works is part of the running one
+        self.project = ""  # where the session was started, else `directory`
+        self.turn = ""  # the turn it belongs to; a prompt typed while the agent works belongs to the running one
         self.prompt = ""
         self.is_machine_prompt = False
         self.start_source = ""  # resume, compact, or what else the host says
         self.agent_id = ""
         self.agent_type = ""
-        self.agent_record = ""  # where the host writes down what a starting agent does, where it tells
+        self.agent_record = ""  # the transcript of an agent that starts, where the host tells
         self.cost: float | None = None  # of the session in dollars, where the host itself gives a figure
         self.is_subagent = False
         self.in_plan_mode = False
@@ -205,21 +206,21 @@ class Event:
         self.limit_notice = ""  # what the host itself said of a usage limit or a failed request
         self.running_agents = 0
         self.running_shells = 0
-        self.has_wakeup = False  # one that comes once, and continues the session
+        self.has_wakeup = False  # the session will be continued once, by a timer
         self.tool = OTHER
         self.tool_title = ""  # as the host calls it
         self.command = ""
         self.written_paths: list[str] = []
         self.question = ""
-        self.started_agent = ""  # the type of the agent that a call wants to start, and all that it is told
-        self.agent_prompt = ""
-        self.hides_agent_prompt = False  # it came encrypted, for the agent alone
-        self.lacks_for_fresh_agent = ""  # with which that agent would not begin with this whole conversation
-        self.arguments: dict[str, Any] = {}  # of the tool, as they came: to know an identical call again
+        self.started_agent = ""  # the type of the agent that a call wants to start
+        self.agent_prompt = ""  # all that it is told
+        self.hides_agent_prompt = False  # that is encrypted, for the agent alone
+        self.lacks_for_fresh_agent = ""  # the argument without which that agent begins with this whole conversation
+        self.arguments: dict[str, Any] = {}  # of the tool, as they came, so that an identical call is known again
         self.raw = b""
         self.transcript = Transcript()
-        self.shows_messages = False  # the user reads a line of ours beside what the model gets
-        self.can_permit = False  # this call, which asks for no more than to be run
+        self.shows_messages = False  # the user can be told a line beside what the model is told
+        self.can_permit = False  # a hook may permit this call, as it asks for no more than to be run
 
     @property
     def fingerprint(self) -> str:
@@ -228,7 +229,7 @@ class Event:
 
     @property
     def is_typed_at_work(self) -> bool:
-        """A prompt that joins a running turn: the host hands it to the model, or gives it back if it is refused."""
+        """Whether this prompt joins a running turn: the host hands it to the model, or back to the user if refused."""
         return self.host.is_typed_at_work(self)
 
     @property
@@ -238,9 +239,9 @@ class Event:
 
 
 class Answer:
-    """What a hook wants: a decision and its reason, text for the model, a message to the user, a status line.
+    """What a hook wants: a decision and its reason, `context` for the model, a message to the user, a status `line`.
 
-    With an `alert` the message is worth a notification of the terminal. One without anything lets things happen.
+    With `alert` the terminal notifies the user of the message. An empty answer lets things happen.
     """
 
     def __init__(
@@ -265,22 +266,22 @@ class Host:
     """What differs from host to host."""
 
     name = ""
-    program = ""  # that the user starts a conversation with
-    registration = ""  # the file that has its hooks
-    root_variable = data_variable = ""  # in which it gives hooks the plugin's directory, and one for its data
-    session_variable = ""
+    program = ""  # what the user starts a conversation with
+    registration = ""  # the file in which our hooks are registered
+    root_variable = data_variable = ""  # tell a hook the plugin's directory, and the one for its data
+    session_variable = ""  # tells an agent's shell its session
     project_variable = ""
-    home_variable = home_name = ""  # which names its own directory, and what that is called in the user's home
-    data_pattern = ""  # below it: where a plugin of our name keeps its data
+    home_variable = home_name = ""  # names the host's own directory; what that is called in the user's home by default
+    data_pattern = ""  # a glob below it: where a plugin of our name keeps its data
     shell_file_variable = ""  # names a file that its agents' shells read first, and that a session's start writes to
     option_prefix = ""  # how the variables begin in which it gives hooks the plugin's options
     events: Mapping[str, str] = {}  # its own name for each event that a hook is registered for, and ours
-    watched_tools: tuple[str, ...] = ()
+    watched_tools: tuple[str, ...] = ()  # whose calls a hook is told of
     shell_tool = write_tool = ("", "")  # its name, and the argument that is the command or the path
-    other_shell = ""  # a tool that is one too, of another kind
+    other_shell = ""  # a second tool that is a shell, of another kind
     sends_back_by_prompt = False  # what a Stop hook says to send the agent back comes to the prompt hook, as if typed
     rewrites_commands = False  # its agents' shells do not find omo, so a command that calls it is written anew
-    only_for_omo: Mapping[str, str] = {}  # how a registration says which commands a hook after them is for
+    only_for_omo: Mapping[str, str] = {}  # how a registration says that a hook is only for commands that call omo
     hook_titles: Mapping[str, str] = {}  # by event, for a host that lists hooks by a title of their own
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
@@ -303,24 +304,24 @@ class Host:
         return Transcript(path, start)
 
     def other_loop(self, event: Event) -> OtherLoop:
-        """One of the host's own, or of a plugin that it has, which holds this session at a Stop; empty without one."""
+        """A loop of the host's own, or of another plugin, that holds this session at a Stop; empty without one."""
         return {}
 
     def directory(self, environ: Mapping[str, str]) -> str:
-        """Where it keeps its settings and records; empty where nothing says whose home this is."""
+        """Where it keeps its settings and records; empty where neither its own variable nor HOME is set."""
         home = environ.get("HOME")
         return environ.get(self.home_variable) or (os.path.join(home, self.home_name) if home else "")
 
     def finds_plugin(self) -> str:
-        """Shell that prints where its plugin is, the newest first. A session's start has written that into its data."""
+        """A shell text that prints where the plugin is, the newest first: a session's start notes it in its data."""
         return f'for data in {self.data_directories()}; do\n    [ -r "$data/root" ] && cat "$data/root"\ndone\n'
 
     def data_directories(self) -> str:
-        """A pattern of the shell: where it lets a plugin of our name keep what it builds."""
+        """A shell pattern: where it lets a plugin of our name keep what it builds."""
         return f'"${{{self.home_variable}:-${{HOME-}}/{self.home_name}}}"/{self.data_pattern}'
 
     def first_data_directory(self) -> str:
-        """Shell that prints the one which its first session will make, where it says so before that."""
+        """A shell text that prints the data directory which the first session will make, where that is known before."""
         return ""
 
     def conversation(self, prompt: str) -> list[str]:
@@ -332,13 +333,12 @@ class Host:
         return ""
 
     def spell(self, text: str) -> str:
-        """A text of ours with what it names as it is called here: commands that the user types, and the tool that
-        starts agents."""
+        """A text of ours in this host's names: for commands that the user types, and the tool that starts agents."""
         return text
 
 
 def patched_files(patch: str) -> list[str]:
-    """Those that an apply_patch names."""
+    """The files that an apply_patch changes."""
     files = []
     for line in patch.splitlines():
         for mark in PATCHED:
@@ -356,7 +356,7 @@ def named(name: str) -> Host:
 
 
 def every(first: str = "") -> list[Host]:
-    """In the order of NAMES, but the one that is named `first`."""
+    """All hosts in the order of NAMES, except that the one called `first` comes first."""
     names = list(NAMES)
     if first in names:
         names.remove(first)
@@ -365,10 +365,10 @@ def every(first: str = "") -> list[Host]:
 
 
 def around(environ: Mapping[str, str]) -> Host:
-    """The host in whose shell this runs; the first where that is none of ours.
+    """The host in whose shell this runs; the first of ours where none is known.
 
-    One that was started in another's shell inherits its variables, and the innermost counts. Every host says of its
-    shells, in OUTER, in whose sessions it was started.
+    A host that was started in another's shell inherits the other's variables. The innermost counts: OUTER has the
+    sessions of those around it.
     """
     outer = environ.get(OUTER, "").split()
     for host in reversed(every()):
@@ -379,7 +379,7 @@ def around(environ: Mapping[str, str]) -> Host:
 
 
 def is_in_an_agents_shell(host: Host, environ: Mapping[str, str]) -> bool:
-    """Whether the client whose hook this is was started there: what is typed into it is no person's word."""
+    """Whether the client that runs this hook was started by an agent, so that no person types into it."""
     if environ.get(OUTER):
         return True
     expected = OF_HOOKS_TOO.get(host.name, ())
@@ -391,8 +391,11 @@ def is_in_an_agents_shell(host: Host, environ: Mapping[str, str]) -> bool:
 
 
 def with_omo(event: Event, environ: Mapping[str, str], **more: str) -> str:
-    """A command that calls omo, with omo behind what is on the PATH, the environment that the session's start made, and
-    the project: the hook knows where the session is, the command may run elsewhere. Empty for any other command."""
+    """The command of a shell call that calls omo, written anew so that it finds it; empty for any other command.
+
+    It gets omo at the end of the PATH, the environment that the session's start made, and the project: the hook knows
+    where the session is, the command may run elsewhere.
+    """
     from omo import shell
 
     command = event.command
@@ -408,12 +411,12 @@ def with_omo(event: Event, environ: Mapping[str, str], **more: str) -> str:
         variables["OMO_ENV_HOME"] = home
     values = " ".join(f"{name}={quote(value)}" for name, value in variables.items())
     programs = quote(f"{environ.get(host.root_variable, '')}/bin")
-    begins = command.strip().partition("\n")[0]  # all that the client shows the user of a command is its first line
-    return f'# {begins}\nexport PATH="$PATH":{programs} {values}\n{command}'
+    first_line = command.strip().partition("\n")[0]  # all of a command that the client shows to the user
+    return f'# {first_line}\nexport PATH="$PATH":{programs} {values}\n{command}'
 
 
 def agent_variables() -> tuple[str, ...]:
-    """Those that no person's shell has."""
+    """All variables that no person's shell has."""
     variables = list(OF_OTHER_AGENTS)
     for names in AGENT_VARIABLES.values():
         variables += names
@@ -431,7 +434,7 @@ def session_of(environ: Mapping[str, str]) -> str:
 
 def project_of(environ: Mapping[str, str]) -> str:
     """Where the session was started, where its host says so."""
-    for name in NAMES:  # each is imported if the one before says nothing: hooks ask this
+    for name in NAMES:  # hooks ask this, so a host is only imported if those before it do not tell
         if directory := environ.get(named(name).project_variable):
             return directory
     return ""
