@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 # What is done to a path.
 FILE, DIRECTORY = "file", "directory"
-ARRIVES = "arrives"  # as this file, or in this directory under the name that it has in `detail`
-TREE = "tree"  # with everything below it; `detail` is a glob for the names that are meant
-REMOVED = "removed"  # by rm, below it as well
-UNTRACKED = "untracked"  # what git clean removes below it: our own state is ignored, and stays
-IGNORED = "ignored"  # what git ignores below it: our own state goes along; `detail` is a key of KEEPS
-RESTORED = "restored"  # to what HEAD or the index has; `detail` is another revision
+ARRIVES = "arrives"  # another file is put there, or into it if it is a directory; `detail` is where it comes from
+TREE = "tree"  # it changes with all that is below it; `detail` is a glob for the names that are meant
+REMOVED = "removed"  # rm removes it, with all that is below it
+UNTRACKED = "untracked"  # git clean removes what is untracked below it: our own state is ignored, and stays
+IGNORED = "ignored"  # what git ignores below it goes, our own state with it; `detail` is a key of KEEPS
+RESTORED = "restored"  # it becomes what HEAD or the index has; `detail` is another revision
 DEEP = (TREE, REMOVED, UNTRACKED, RESTORED)
 OWN_STATE = ".sisyphus/cc-omo"
 REPOSITORY = ":/"  # git's own name for all of it
@@ -61,7 +61,7 @@ REMEDY = "Keep to the fence; if the step cannot be done within it, stop, report 
 
 
 class Write:
-    """A path, as written, and what is done to it."""
+    """A path, as written, and what is done to it; what `detail` says stands above at each kind."""
 
     def __init__(self, path: str, kind: str = FILE, detail: str = "") -> None:
         self.path = path
@@ -108,11 +108,9 @@ class Fence:
         return self.refusal_of(Write(path), directory)
 
     def refusal_of(self, write: Write, directory: str) -> str:
-        """By name and by where links lead."""
+        """The same for whatever is done to a path: by its name, and by where its links lead."""
         if write.kind == IGNORED:
-            if self.goes_with_ignored(write.path, directory):
-                return state_refusal(write)
-            return ""
+            return state_refusal(write) if self.goes_with_ignored(write.path, directory) else ""
         named = self.absolute(write.path, directory)
         # No file can be called so (test_a_name_that_no_file_can_have_hides_nothing_behind_it in
         # tests/ultrawork/test_shell_fence.py), or it is nobody's.
@@ -123,13 +121,15 @@ class Fence:
         for path in (named, entry, target):
             if reason := self.refusal_by_name(path, write.path):
                 return reason
-        what = TREE if write.kind in DEEP else write.kind
-        reason = self._why_not(entry, what) or self._why_not(target, what)
-        if not reason and what == TREE and os.path.isdir(entry) and not os.path.islink(entry):
+        kind = TREE if write.kind in DEEP else write.kind
+        reason = self._why_not(entry, kind) or self._why_not(target, kind)
+        if not reason and kind == TREE and os.path.isdir(entry) and not os.path.islink(entry):
             reason = self._why_not_below(entry, write.detail if write.kind == TREE else "")
+        if not reason:
+            return ""
         # test_a_new_link_is_removed_but_not_what_lies_behind_it in tests/hooks/test_leftovers.py.
         is_through_link = write.path.endswith("/") and os.path.islink(entry)
-        if not reason or (not is_through_link and self._is_taken_back(entry, write)):
+        if not is_through_link and self._is_taken_back(entry, write):
             return ""
         return f"{shown(write.path)} {reason}. {self._why_it_stays(entry, write.kind)}{REMEDY}"
 
@@ -139,7 +139,8 @@ class Fence:
             return Never(f"{shown(shown_as)} is {kind}. {SECURITY}")
         return ""
 
-    def _why_not(self, real: str, what: str) -> str:
+    def _why_not(self, real: str, kind: str) -> str:
+        """What is wrong with a change of this real path, as the end of a sentence; empty if nothing is."""
         if is_inside(real, self.state):
             return f"is {STATE}"
         if real == self.spec:
@@ -152,15 +153,14 @@ class Fence:
         for glob in self.never:
             if covers(path.lower(), glob):
                 return f"is under what the plan's fence says never to touch ({shown(glob)})"
-        is_inner = not self.touch
+        # `echo x > ./$OUT` in tests/ultrawork/shell_commands.txt: what it names in the end may well be inside.
+        is_inner = not self.touch or (kind == DIRECTORY and path == ".")
         for glob in self.touch:
-            # `echo x > ./$OUT` in tests/ultrawork/shell_commands.txt: what it names in the end may well be inside.
-            leads = what == DIRECTORY and (path == "." or leads_to(path, glob))
-            is_inner = is_inner or leads or covers(path, glob)
+            is_inner = is_inner or covers(path, glob) or (kind == DIRECTORY and leads_to(path, glob))
         if not is_inner:
             return f"is outside the plan's fence (touch: {shown(', '.join(self.touch))})"
-        if what == TREE and (kind := guarded_kind(path)):
-            return f"holds {kind}"
+        if kind == TREE and (guarded := guarded_kind(path)):
+            return f"holds {guarded}"
         return ""
 
     def _why_not_below(self, directory: str, only: str) -> str:
@@ -214,7 +214,7 @@ class Fence:
         return tracked.ok and not tracked.output
 
     def _is_of_session(self, entry: str) -> bool:
-        """Whether HEAD had all of this as it was when the session began."""
+        """Whether HEAD had all of this when the session began, so that what differs there is the session's doing."""
         if self.uncommitted is None or not is_inside(entry, self.root):
             return False
         path = entry[len(self.root) :].strip("/").lower()
@@ -225,7 +225,7 @@ class Fence:
 
 
 class StateFence(Fence):
-    """Around omo's state and the settings alone, for a session with work open: all else is none of its business."""
+    """Around omo's state and its settings alone, for any session with open work."""
 
     def __init__(self, kept: Sequence[str], root: str, environ: Mapping[str, str]) -> None:
         super().__init__([], [], root, "", environ)
@@ -294,20 +294,20 @@ def state_refusal(write: Write) -> str:
 
 def fence_for(touch: Sequence[str], never: Sequence[str], root: str, environ: Mapping[str, str] | None = None) -> Fence:
     """The fence a plan asks for, before any session has opened it."""
-    return Fence(_globs(list(touch)) or [], _globs(list(never)) or [], root, "", environ or {})
+    return Fence(_plain_paths(list(touch)) or [], _plain_paths(list(never)) or [], root, "", environ or {})
 
 
 def open_fence(row: SessionRow, environ: Mapping[str, str]) -> Fence | None:
     """The fence of a session's row, None where there is none or it makes no sense."""
     value = fence_of(row)
     root, spec = value.get("root"), value.get("spec")
-    touch = _globs(value.get("touch"))
-    never = _globs([] if value.get("never") is None else value["never"])
+    touch = _plain_paths(value.get("touch"))
+    never = _plain_paths([] if value.get("never") is None else value["never"])
     if touch is None or never is None or not isinstance(root, str) or not os.path.isabs(root):
         return None
     fence = Fence(touch, never, root, spec if isinstance(spec, str) else "", environ)
     fence.has_begun = True
-    fence.uncommitted = _globs(value.get("uncommitted"))
+    fence.uncommitted = _plain_paths(value.get("uncommitted"))
     return fence
 
 
@@ -319,8 +319,9 @@ def is_inside(path: str, directory: str) -> bool:
     return path == directory or path.startswith(os.path.join(directory, ""))
 
 
-def _globs(value: object) -> list[str] | None:
-    if not isinstance(value, list) or not all(isinstance(glob, str) for glob in value):
+def _plain_paths(value: object) -> list[str] | None:
+    """Paths or globs without empty parts and single dots; None where this is no list of texts."""
+    if not isinstance(value, list) or not all(isinstance(path, str) for path in value):
         return None
-    globs = ["/".join(part for part in glob.split("/") if part not in ("", ".")) for glob in value]
-    return [glob for glob in globs if glob]
+    paths = ["/".join(part for part in path.split("/") if part not in ("", ".")) for path in value]
+    return [path for path in paths if path]

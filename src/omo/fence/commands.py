@@ -65,8 +65,8 @@ class _Judge:
                 yield f"`{shown(part)}` {UNREAD}. {REMEDY}"
 
     def _judge(self, call: SimpleCommand, upstream: Sequence[SimpleCommand]) -> Iterator[str]:
-        """What it writes, and the commands that it runs in its turn: find and xargs give these what to write."""
-        giver: list[str] = []
+        """Refuses what a call writes, and what the commands write that it runs in its turn."""
+        giver: list[str] = []  # the find or xargs that tells the command behind it what to write
         for words in stages(call.words):
             command = f"`{shown(' '.join(words))}`"
             if self.is_plan and writes.is_patch(words):
@@ -97,13 +97,13 @@ class _Judge:
                 yield reason
 
     def _globbed(self, path: str, directory: str | None) -> list[str]:
-        """The files a glob names, or the glob itself where it names none: so does the shell."""
+        """The files that a glob names, or the glob itself where it names none, as a shell has it."""
         if directory is None or isinstance(path, shell.Unknown) or not is_shell_pattern(path):
             return [path]
         return expand(self.fence.absolute(path, directory), MOST_FOUND) or [path]
 
     def _arrived(self, path: str, name: str, directory: str | None) -> str:
-        """The file of this name in the directory, or the path itself where that is none."""
+        """The file of this name in the path, if that is a directory, else the path itself."""
         is_directory = path.endswith("/") or path in (".", "..")
         if directory is not None and not is_directory:
             is_directory = os.path.isdir(self.fence.absolute(path, directory))

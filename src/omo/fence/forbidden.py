@@ -49,13 +49,14 @@ def _forbidden(words: list[str], call: SimpleCommand) -> str:
         return f"{called}: {ALWAYS[program]}"
     if called in FORMS:
         return FORMS[called](words)
-    if isinstance(words[0], Unknown):  # its arguments tell
+    if isinstance(words[0], Unknown):  # which program it is, its arguments may tell
         return _rm(words) or _chmod(words)
     return ""
 
 
 def _runs_unknown_text(words: list[str], call: SimpleCommand) -> bool:
-    """Text that stands in a variable, or that something prints. One among the words of `sh -c` is an argument."""
+    """Whether it runs a text that stands in a variable or that a command prints. After the text of `sh -c` such a word
+    is only an argument."""
     is_printed = any(name(inner) in PRINTERS for inner in call.inner)
     if name(words) == "eval":
         return call.has_variables or is_printed
@@ -106,14 +107,17 @@ def _init(words: list[str]) -> str:
 
 
 def _git(words: list[str]) -> str:
-    options, verb = git_verb(words)
-    is_set = any("core.hookspath=" in word.lower() for word in options)
-    arguments = [word.lower() for word in verb[1:]]
-    if verb[:1] == ["config"] and "core.hookspath" in arguments and not {"--get", "--get-all", "get"} & set(arguments):
-        is_set = arguments[-1] != "core.hookspath" or any("unset" in word for word in arguments)
-    if is_set:
+    if _sets_hooks_path(*git_verb(words)):
         return "git's core.hooksPath: which hooks run is not the plan's to change"
     return ""
+
+
+def _sets_hooks_path(options: list[str], verb: list[str]) -> bool:
+    arguments = [word.lower() for word in verb[1:]]
+    if verb[:1] == ["config"] and "core.hookspath" in arguments and not {"--get", "--get-all", "get"} & set(arguments):
+        has_value = arguments[-1] != "core.hookspath"
+        return has_value or any("unset" in word for word in arguments)
+    return any("core.hookspath=" in word.lower() for word in options)
 
 
 FORMS: dict[str, Callable[[list[str]], str]] = {
@@ -142,13 +146,13 @@ def _runs_unread_text(words: list[str], call: SimpleCommand, upstream: Sequence[
         flags, rest = shell_call(words)
         # With -n it only reads: `cat src/a.sh | bash -n` in tests/ultrawork/shell_commands.txt.
         return "c" not in flags and "n" not in flags and (not rest or "s" in flags)
+    if not any(_fetches(source.words) for source in upstream):
+        return False
     if isinstance(words[0], Unknown) and "sh" in called.lower():
-        reads_pipe = True  # $SHELL
-    elif is_interpreter:
-        reads_pipe = program in ([], ["-"], ["/dev/stdin"])
-    else:
-        reads_pipe = called in RUNS_TEXT and program == ["/dev/stdin"]
-    return reads_pipe and any(_fetches(source.words) for source in upstream)
+        return True  # $SHELL
+    if is_interpreter:
+        return program in ([], ["-"], ["/dev/stdin"])
+    return called in RUNS_TEXT and program == ["/dev/stdin"]
 
 
 def _fetches(words: list[str]) -> bool:

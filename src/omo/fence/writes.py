@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 COPY_VALUES = ("-t", "--target-directory", "-m", "-o", "-g", "-S", "--mode", "--owner", "--group", "--suffix")
 # A find in which one -name does not say it all: `-name 'api.py' -o …` in tests/ultrawork/shell_commands.txt.
 MANY_NAMES = {"-o", "-or", "!", "-not", "(", ","}
-LEAVES_STATE = (".sisyphus", "cc-omo")  # left out, it stays
-LEFT_OUT = (":!", ":^", ":(exclude)")
+STATE_NAMES = (".sisyphus", "cc-omo")
+LEFT_OUT = (":!", ":^", ":(exclude)")  # how git's words begin for what a command leaves alone
 PATCH_READS = {"--check", "--dry-run", "--stat", "--numstat", "--summary", "--abort", "--skip", "--quit", "--help"}
 
 
@@ -35,7 +35,7 @@ def is_patch(words: list[str]) -> bool:
 
 
 def found_trees(words: list[str]) -> list[Write]:
-    """The trees a find or a grep -l goes through; where one -name says which of it, that goes along."""
+    """The trees that a find or a grep -l goes through, each with the glob of a find's only -name."""
     if name(words) in ("grep", "rg") and "l" in letters(words):
         return _each(operands(words)[1:], TREE)
     if name(words) != "find":
@@ -184,18 +184,19 @@ def _ending_in(words: list[str], short: str, long: str) -> list[str]:
 
 
 def _paths(words: list[str], values: Sequence[str] = ()) -> list[str]:
-    """Those that a command of git is given, without those that it is to leave out."""
+    """The paths that a command of git is given, without those that it is to leave out."""
     return [path for path in operands(words, values) if not path.startswith(":")]
 
 
 def _leaves_state(words: list[str]) -> bool:
-    """By `-e .sisyphus` of a clean with -x, to what -X removes that would be added; by `:!.sisyphus` of any."""
+    """Whether the words leave omo's state alone: any command by `:!.sisyphus`, a clean with -x by `-e .sisyphus`. With
+    -X a clean removes what -e names."""
     # `git clean -fdX -e .sisyphus` takes it: test_own_state_is_kept_from_the_shell_while_work_is_open in
     # tests/hooks/test_fence.py.
     left_out = [word for word in words if word.startswith(LEFT_OUT)]
     if words[0] == "clean" and "X" not in letters(words, "e"):
         left_out += option(words, "e", "--exclude")
-    return any(word.removesuffix("/**").rstrip("/").endswith(LEAVES_STATE) for word in left_out)
+    return any(word.removesuffix("/**").rstrip("/").endswith(STATE_NAMES) for word in left_out)
 
 
 GIT: dict[str, Callable[[list[str]], list[Write]]] = {
