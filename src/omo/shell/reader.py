@@ -102,26 +102,26 @@ class _Reader:
         self.nested = 0
         self.open_cases = 0  # in a case, a lone parenthesis ends a pattern
         self.call = SimpleCommand([])
-        # call, delimiter, is it quoted, are tabs stripped
+        # Those whose text begins on the next line: call, delimiter, is it expanded, are tabs stripped.
         self.heredocs: list[tuple[SimpleCommand, str, bool, bool]] = []
 
     def block(self, *, is_inner: bool = False) -> None:
         """A list of commands, up to the `)` that closes it or to the end of the text."""
-        pipe = self.call.piped_from  # what the whole block reads from
-        self.call = SimpleCommand([], pipe)
-        begins = pipe if pipe is not None else len(self.script.calls)  # the first call of the pipeline
+        block_pipe = self.call.piped_from  # where the pipe into the whole block begins
+        self.call = SimpleCommand([], block_pipe)
+        pipeline = len(self.script.calls) if block_pipe is None else block_pipe  # where the current one begins
         while char := self._skip_blanks():
             if char == ")":
                 self.position += 1
-                self._end_command(pipe)
-                if is_inner and not self.open_cases:
-                    return
+                self._end_command(block_pipe)
                 if not self.open_cases:
+                    if is_inner:
+                        return
                     raise _Unreadable
             elif char == "(":
                 self._open_parenthesis()
             elif self._ahead(2) in PROCESSES:
-                self._read_word(pipe)
+                self._read_word(block_pipe)
             elif char in "<>" or self._ahead(2) == "&>":
                 self._redirect()
             elif char in ";&|\n":
@@ -129,19 +129,19 @@ class _Reader:
                 self.position += 1
                 if self._ahead() in ("|", "&", ";"):
                     self.position += 1
-                self._end_command(begins if is_pipe else pipe)
-                if not is_pipe and pipe is None:
-                    begins = len(self.script.calls)
+                self._end_command(pipeline if is_pipe else block_pipe)
+                if not is_pipe and block_pipe is None:
+                    pipeline = len(self.script.calls)
                 if char == "\n":
                     self._read_heredocs()
             else:
-                self._read_word(pipe)
-        self._end_command(pipe)
+                self._read_word(block_pipe)
+        self._end_command(block_pipe)
         if is_inner:
             raise _Unreadable
 
     def _end_command(self, piped_from: int | None) -> None:
-        """Note the call, the texts that it runs in its turn, and where it leads; the next reads from `piped_from`."""
+        """Note the call, the texts that it runs, and where a cd leads. The next call is `piped_from` there."""
         call, self.call = self.call, SimpleCommand([], piped_from)
         if not call.words:
             return
@@ -161,7 +161,8 @@ class _Reader:
             self.open_cases += 1
 
     def _change_directory(self, words: list[str]) -> None:
-        target = [*(word for word in words[1:] if word == "-" or not word.startswith("-")), "~"][0]
+        operands = [word for word in words[1:] if word == "-" or not word.startswith("-")]
+        target = operands[0] if operands else "~"
         if words[0] == "popd" or target == "-" or isinstance(target, Unknown):
             self.directory = None
         elif target.startswith("~"):
@@ -223,7 +224,7 @@ class _Reader:
         if word is None:
             raise _Unreadable
         if operator in ("<<", "<<-"):
-            self.heredocs.append((self.call, word, is_quoted, operator == "<<-"))
+            self.heredocs.append((self.call, word, not is_quoted, operator == "<<-"))
         elif operator == "<<<":
             self.call.fed.append(word)
         elif ">" in operator and not is_process:
@@ -233,7 +234,7 @@ class _Reader:
 
     def _read_heredocs(self) -> None:
         pending, self.heredocs = self.heredocs, []
-        for call, delimiter, is_quoted, is_stripped in pending:
+        for call, delimiter, is_expanded, is_stripped in pending:
             start = end = self.position
             line = None
             while self.position < len(self.text) and line != delimiter:
@@ -244,7 +245,7 @@ class _Reader:
                     line = line.lstrip("\t")
             body, after = self.text[start:end], self.position
             call.fed.append(body)
-            if not is_quoted:
+            if is_expanded:
                 current, self.call = self.call, call
                 self.position = start
                 self._expand(end)
@@ -259,7 +260,7 @@ class _Reader:
         return self.text[self.position : self.position + count]
 
     def _end_of(self, sign: str, start: int) -> int:
-        """Where that sign stands next, but behind a backslash."""
+        """Where that sign stands next without a backslash before it."""
         while self.text[start : start + 1] != sign:
             if start >= len(self.text):
                 raise _Unreadable
@@ -267,7 +268,7 @@ class _Reader:
         return start
 
     def _skip_blanks(self) -> str:
-        """What comes behind them; comments are blank too, and the end of a line that goes on in the next."""
+        """The character after the blanks. Comments are blank too, and a backslash at the end of a line."""
         while True:
             char = self._ahead()
             if char in (" ", "\t"):
@@ -280,13 +281,14 @@ class _Reader:
             else:
                 return char
 
-    def _read_word(self, pipe: int | None) -> None:
-        """The next word of the command. An assignment before its program is none; what it sets is not kept."""
+    def _read_word(self, block_pipe: int | None) -> None:
+        """Add the next word to the command. An assignment before its program is none, and what it sets is not kept."""
         words, start = self.call.words, self.position
         word, is_quoted = self._word()
         if word is None:
             return
-        is_assignment = self.text.startswith(("=", "+="), self._end_of_name(start)) and self._end_of_name(start) > start
+        name_ends = self._end_of_name(start)
+        is_assignment = name_ends > start and self.text.startswith(("=", "+="), name_ends)
         if is_assignment and not words:
             return
         if is_quoted:
@@ -299,7 +301,7 @@ class _Reader:
                 raise _Unreadable
         elif word in KEYWORDS and (not words or word == "{"):
             if words:
-                self._end_command(pipe)  # time { …; }, function f { …; }
+                self._end_command(block_pipe)  # time { …; }, function f { …; }
             self.open_cases -= word == "esac"
         else:
             words.append(word)
@@ -333,10 +335,11 @@ class _Reader:
         if not pieces:
             return None, False
         is_unknown = any(isinstance(piece, Unknown) for piece in pieces)
-        return (Unknown if is_unknown else str)("".join(pieces)), is_quoted
+        word = "".join(pieces)
+        return Unknown(word) if is_unknown else word, is_quoted
 
     def _quoted(self) -> list[str]:
-        """What stands in quotes, or behind a backslash; at least one piece, as `''` is a word too."""
+        """The pieces in quotes, or after a backslash; at least one, as `''` is a word too."""
         start = self.position
         if self._ahead() == "\\":
             self.position += 2
@@ -354,7 +357,7 @@ class _Reader:
         return ["", *self._expand(len(self.text), '"')]
 
     def _expand(self, end: int, closer: str = "") -> list[str]:
-        """The pieces of a double-quoted text up to what closes it, or up to an end."""
+        """The pieces of a text in which `$` and backquotes count, as in double quotes, up to `closer` or `end`."""
         pieces = []
         while self.position < end and self._ahead() != closer:
             start, char = self.position, self._ahead()
