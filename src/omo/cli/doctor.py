@@ -61,7 +61,7 @@ NO_SHELL = "put a POSIX sh on PATH"
 
 @dataclass(frozen=True)
 class Probe(setup.Installation):
-    """What a check is given."""
+    """This installation, as a check is given it."""
 
     @property
     def rebuild(self) -> str:
@@ -73,7 +73,7 @@ class Probe(setup.Installation):
 
     @cached_property
     def environ(self) -> Mapping[str, str]:
-        """What a hook is given."""
+        """The environment that a hook is given."""
         return self.hosts_in_use[0].hook_environ()
 
     @cached_property
@@ -120,7 +120,7 @@ def diagnose(probe: Probe) -> Result:
 
 
 def checks_for(probe: Probe) -> dict[str, Check]:
-    """Ours, and between them those of the hosts in use."""
+    """By name, in their order: those of our hooks, of the hosts in use, and of our files."""
     checks = dict(OF_HOOKS)
     for host in probe.hosts_in_use:
         for name, look in host.looks().items():
@@ -128,10 +128,11 @@ def checks_for(probe: Probe) -> dict[str, Check]:
     return checks | OF_FILES
 
 
-def examine(look: Check, probe: Probe) -> DoctorFinding:
-    """Fit to be shown: whatever stood in a file is on one line, without control characters, and cut."""
+def examine(check: Check, probe: Probe) -> DoctorFinding:
+    """The check's finding, fit to be shown: whatever stood in a file is on one line, without control characters, and
+    cut."""
     try:
-        finding = look(probe)
+        finding = check(probe)
     except OmoError as error:
         finding = unknown(error.message, error.fix or "mend what the checks above name, then look again")
     except Exception as error:
@@ -213,8 +214,8 @@ def hook_files(probe: Probe) -> DoctorFinding:
 
 
 def stop_hook(probe: Probe) -> DoctorFinding:
-    """Nothing is on: a Stop must pass in silence. Ultrawork is on: it must be blocked. Hooks fail open, so one that is
-    broken looks just like an idle one."""
+    """A Stop must pass in silence while nothing is on, and be blocked while ultrawork is. Both are tried: hooks fail
+    open, so a broken one looks just like an idle one."""
     with _project() as project:
         idle = _stop(probe, project)
         if idle.not_found:
@@ -360,7 +361,7 @@ def on_path(probe: Probe) -> DoctorFinding:
     remedy = probe.command("setup", "path")
     if program is None:
         return warn("your shell does not find omo", remedy)
-    if not probe.is_found:
+    if not probe.is_on_path:
         return warn(f"the omo your shell finds is another program: {program}", remedy)
     return ok(program)
 

@@ -91,19 +91,19 @@ class Installation:
         return shutil.which("omo", path=self.context.environ.get("PATH", ""))
 
     @property
-    def is_found(self) -> bool:
-        """Is that one ours?"""
+    def is_on_path(self) -> bool:
+        """Whether the omo that the shell finds is ours."""
         program = self.on_path()
         return program is not None and (is_launcher(Path(program)) or is_command(Path(program)))
 
     def command(self, *words: str) -> str:
         """As it can be typed: by its whole path where the shell would not find it."""
-        return shlex.join(["omo" if self.is_found else str(self.plugin / "bin" / "omo"), *words])
+        return shlex.join(["omo" if self.is_on_path else str(self.plugin / "bin" / "omo"), *words])
 
 
 @dataclass(frozen=True)
 class SetupChange:
-    """One change of what is the user's. `what` is the name by which it can be undone alone."""
+    """One change of what is the user's. `what` is the part of omo it belongs to, which can be removed alone."""
 
     what: str
     shown: str
@@ -141,7 +141,7 @@ def path(arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, "path")
     steps = path_steps(here)
     program = launcher_path(here)
-    result = _carry_out(steps, f"{program} is so already.", agreed=arguments.yes)
+    result = _show_and_make(steps, f"{program} is so already.", agreed=arguments.yes)
     if result.exit_code == 0:
         result.text = "\n".join([result.text, *path_advice(here)])
     result.data["file"] = str(program)
@@ -151,7 +151,7 @@ def path(arguments: argparse.Namespace, context: Context) -> Result:
 def status_line(arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, "statusline")
     settings = here.with_status_line.status_line_file()
-    result = _carry_out(status_line_steps(here), f"{settings} is so already.", agreed=arguments.yes)
+    result = _show_and_make(status_line_steps(here), f"{settings} is so already.", agreed=arguments.yes)
     if result.data["done"]:
         result.text += " It is shown with the next message."
     result.data["file"] = str(settings)
@@ -161,14 +161,14 @@ def status_line(arguments: argparse.Namespace, context: Context) -> Result:
 def agents(name: str, arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, name)
     (setup,) = [setup for setup in here.hosts if setup.name == name]
-    result = _carry_out(agent_steps(here, setup), f"{setup.title} has the agents already.", agreed=arguments.yes)
+    result = _show_and_make(agent_steps(here, setup), f"{setup.title} has the agents already.", agreed=arguments.yes)
     if result.data["done"]:
         result.text += f" Next, unless you did: {setup.after_agents}."
     return result
 
 
 def environment(arguments: argparse.Namespace, context: Context) -> Result:
-    """bin/omo has built it, and has ended where it could not."""
+    """Only says so: bin/omo has built it before this is called, or has ended."""
     here = Installation(context, plugin_root())
     return Result({"home": str(here.home)}, f"The Python environment is ready in {here.home}.")
 
@@ -177,12 +177,12 @@ def remove(arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, "remove")
     if arguments.what:
         steps = [step for step in removal_steps(here) if step.what == arguments.what]
-        return _carry_out(steps, f"There is no {arguments.what} of omo's to remove.", agreed=arguments.yes)
+        return _show_and_make(steps, f"There is no {arguments.what} of omo's to remove.", agreed=arguments.yes)
     first: list[str] = []
     if live := live_sessions():
         first = ["Work is on in these sessions, and nothing will hold them to it:", *(f"  {name}" for name in live)]
         first.append(f"Let go of them first with {here.command('stop-continuation', '--all')}, in each project.")
-    result = _carry_out(removal_steps(here), "There is nothing to remove.", agreed=arguments.yes, first=first)
+    result = _show_and_make(removal_steps(here), "There is nothing to remove.", agreed=arguments.yes, first=first)
     if result.exit_code == 0:
         result.text += "".join(f"\n{line}" for line in _left_behind(here))
         for setup in here.hosts_in_use:
@@ -192,19 +192,19 @@ def remove(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _left_behind(here: Installation) -> list[str]:
-    """What is the project's or the user's own, and they may want to remove too."""
+    """What stays because it is the project's or the user's own, though they may want to remove it too."""
     lines = []
     evidence = os.path.join(here.context.root, paths.EVIDENCE_DIR)
     if os.path.isdir(evidence):
         lines.append(f"{evidence} stays: evidence that this project's goals rest on, which git does not show.")
-    if here.is_found:
+    if here.is_on_path:
         lines.append(f"{here.on_path()} stays: omo setup did not put it there.")
     return lines
 
 
 def _for_the_user(context: Context, verb: str) -> Installation:
-    """What is outside the project is the user's: an agent changes nothing there. A script of theirs, such as a
-    Dockerfile, adds to it; what takes away, and with it the state that holds a session, a person types."""
+    """This installation, for a verb that changes what is the user's. Raises for an agent; a script of the user's, such
+    as a Dockerfile, may add things, but removing them, and with them the state that holds a session, takes a person."""
     here = Installation(context, plugin_root())
     if context.is_agent and (verb == "remove" or context.may_come_from_agent):
         raise Refused(
@@ -214,8 +214,11 @@ def _for_the_user(context: Context, verb: str) -> Installation:
     return here
 
 
-def _carry_out(steps: list[SetupChange], nothing: str, *, agreed: bool, first: Sequence[str] = ()) -> Result:
-    """Shows what it will do; asks only where somebody can answer."""
+def _show_and_make(steps: list[SetupChange], nothing: str, *, agreed: bool, first: Sequence[str] = ()) -> Result:
+    """Shows the steps, asks unless it is `agreed`, and makes them. It asks only where somebody can answer.
+
+    `nothing` is said where there is no step, `first` is shown before them.
+    """
     data = {"steps": [step.shown for step in steps], "done": False}
     if not steps:
         return Result(data, nothing)
@@ -226,7 +229,11 @@ def _carry_out(steps: list[SetupChange], nothing: str, *, agreed: bool, first: S
         print(f"{shown}\nDo this? [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             return Result(data, "Nothing was done.", 3)
-    carry_out(steps)
+    for step in steps:
+        try:
+            step.make()
+        except OSError as error:
+            raise Unwritable(f"{error.filename} cannot be changed: {error.strerror}", fix="make it writable") from None
     return Result({**data, "done": True}, f"{shown}\nDone." if agreed else "Done.")
 
 
@@ -273,7 +280,7 @@ def path_advice(here: Installation) -> list[str]:
     """What is still to be done once the launcher is there."""
     directory = launcher_path(here).parent
     if str(directory) in here.path:
-        return [] if here.is_found else [f"another omo comes first on your PATH: {here.on_path()}"]
+        return [] if here.is_on_path else [f"another omo comes first on your PATH: {here.on_path()}"]
     shell = os.path.basename(here.context.environ.get("SHELL", ""))
     if shell == "fish":
         line = f"fish_add_path {shlex.quote(str(directory))}"
@@ -354,7 +361,7 @@ def agent_steps(here: Installation, setup: HostSetup) -> list[SetupChange]:
 
 
 def removal_steps(here: Installation) -> list[SetupChange]:
-    """In the order in which nothing is left that would call what is gone."""
+    """What calls a thing goes before the thing itself."""
     steps = _settings_steps(here, remove=True)
     # Where `omo setup path` writes. An omo elsewhere on PATH is another user's, another installation's, or put by hand.
     for directory in OWN_PROGRAMS:
@@ -392,7 +399,7 @@ def live_sessions() -> list[str]:
 
 
 def _is_held(marker: markers.Marker) -> bool:
-    """Of a state that nobody can read nothing is known, so the session is named."""
+    """Whether the session has open work; also where its state cannot be read, so that it is named."""
     try:
         return runtime.is_held(runtime.session(marker.state, marker.session) or EMPTY)
     except OmoError:
@@ -400,7 +407,7 @@ def _is_held(marker: markers.Marker) -> bool:
 
 
 def _remove(made: list[Path]) -> None:
-    """And the directory they are in, unless something else is there too."""
+    """Removes these, and the directory they are in unless something else is there too."""
     for path in made:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -412,16 +419,8 @@ def _remove(made: list[Path]) -> None:
         pass
 
 
-def carry_out(steps: list[SetupChange]) -> None:
-    for step in steps:
-        try:
-            step.make()
-        except OSError as error:
-            raise Unwritable(f"{error.filename} cannot be changed: {error.strerror}", fix="make it writable") from None
-
-
 def write(path: Path, text: str, mode: int = 0) -> None:
-    """Aside, then renamed over it, with the rights it had or is given."""
+    """Writes the file aside and renames it into place, with `mode`, or else the rights that it had."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f"{path.name}.omo-{os.getpid()}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
