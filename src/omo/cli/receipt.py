@@ -50,24 +50,24 @@ def write(arguments: argparse.Namespace, context: Context) -> Result:
     if not name:
         raise NotEvaluable("no such run is known in this project", fix="omo status --all shows every session")
     text = receipt_of(context, name)
-    path = _place(context, arguments.out, text)
+    path = _write_file(context, arguments.out, text)
     return Result(
         {"path": path, "session": name}, f"{path}\nomo receipt verify runs it again, in any clone of this commit"
     )
 
 
 def receipt_of(context: Context, name: str) -> str:
-    """Of a session's proof. Raises where there is none that others could run again, and says why."""
+    """The receipt of what a session has proven. Raises where others could not run that again, and says why."""
     with progress.doing("gathering what was proven"):
         report = gather(context, name)
-    told = report.verdict
-    if told.outcome is None or told.outcome["verdict"] != outcome.PROVEN:
+    verdict = report.verdict
+    if verdict.outcome is None or verdict.outcome["verdict"] != outcome.PROVEN:
         raise Refused(
-            f"only what is proven can be run again, and this is {told.text}", fix="omo report says what is missing"
+            f"only what is proven can be run again, and this is {verdict.text}", fix="omo report says what is missing"
         )
     if differing := receipts.uncommitted(context.root):
         raise Refused(f"a receipt speaks of a commit, and these are in none: {listed(differing, 6)}", fix="commit them")
-    began, before, commands = _began(report)
+    began, uncommitted, commands = _beginning(report)
     if not began:
         raise Refused(
             "the run began on no commit, so that nobody else has what it began with", fix="commit before the work"
@@ -92,11 +92,11 @@ def receipt_of(context: Context, name: str) -> str:
         by=context.actor,
     )
     named = [*((gate.name, gate, gate.is_users) for gate in known), *commands]
-    return receipts.write(subject, Proven(began, report.task, named, known.allowed_changes, before))
+    return receipts.write(subject, Proven(began, report.task, named, known.allowed_changes, uncommitted))
 
 
-def _began(report: Report) -> tuple[str, list[str], Sequence[NamedCommand]]:
-    """The commit that the work which leads began on, what was there and in no commit, and what its checks run."""
+def _beginning(report: Report) -> tuple[str, list[str], Sequence[NamedCommand]]:
+    """The commit that the leading work began on, the files that were in no commit then, and what its checks run."""
     for part in report.parts:
         started, commands = part.sections.base, part.sections.commands
         if isinstance(started, str) and started:
@@ -106,15 +106,15 @@ def _began(report: Report) -> tuple[str, list[str], Sequence[NamedCommand]]:
     return "", [], ()
 
 
-def _place(context: Context, out: str | None, text: str) -> str:
-    if out is None:
-        directory = os.path.join(context.state, HOME)
-        store.make_state_dir(context.state)
-        store.make_dir(directory, context.state)
-        path = os.path.join(directory, f"{changes.commit_of(Path(context.root), 'HEAD')}.json")
-        store.replace(path, text)
-        return path
-    return out_file.write(context, out, text, text.partition(",")[0], "receipt")
+def _write_file(context: Context, out: str | None, text: str) -> str:
+    if out is not None:
+        return out_file.write(context, out, text, text.partition(",")[0], "receipt")
+    directory = os.path.join(context.state, HOME)
+    store.make_state_dir(context.state)
+    store.make_dir(directory, context.state)
+    path = os.path.join(directory, f"{changes.commit_of(Path(context.root), 'HEAD')}.json")
+    store.replace(path, text)
+    return path
 
 
 def verify(arguments: argparse.Namespace, context: Context) -> Result:
@@ -129,7 +129,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
             for line in receipts.verify(
                 statement, context.root, context.state, context.now, trusts_user=arguments.trust_user
             ):
-                lines.append(line)
+                lines.append(line)  # those before an error count
         except OmoError as error:
             lines.append(ReceiptLine("the experiment", None, error.message))
     code = _exit_code(lines)
