@@ -25,7 +25,7 @@ STYLES = {NOT_HELD: "red", HELD: "green", BUILD: "yellow"}
 MOST_SHOWN = 60
 LONGEST_LINE = 60
 LONGEST_WHY = 100
-COMMENT_SIGNS = ("#", "//", "/*", "*", "--")  # a line that says more is shown rather
+COMMENT_SIGNS = ("#", "//", "/*", "*", "--")  # of a hunk, a line that begins otherwise is shown
 
 
 def register(commands: options.Commands) -> None:
@@ -52,22 +52,22 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
             f"session {clip(working[0], 40)} works in this tree, and its files would be swapped under it",
             fix="when it has ended; or in another worktree: git worktree add ../look HEAD",
         )
-    since, branch = _since(context, arguments.since)
+    since, where = _since(context, arguments.since)
     began = base.of_commit(context.root, since)
     look = base.look(context.root, began)
     if look.changed == {}:
         fix = "name the commit before the change: omo proof --since HEAD~1"
-        raise BadInput(f"nothing differs from {since[:12]}{branch}", fix=fix)
+        raise BadInput(f"nothing differs from {since[:12]}{where}", fix=fix)
     subject = Subject(
         context.root, context.state, began, look, child_environment(os.environ), context.now, by=context.actor
     )
-    found = held_lines.find(subject, _command(context, arguments.gate, since), arguments.minutes * 60)
-    held_lines.keep(subject, found)
-    return Result(found.data, "" if arguments.json else lines.shown(_lines(found, branch), context.environ))
+    result = held_lines.find(subject, _command(context, arguments.gate, since), arguments.minutes * 60)
+    held_lines.keep(subject, result)
+    return Result(result.data, "" if arguments.json else lines.shown(_lines(result, where), context.environ))
 
 
 def _since(context: Context, named: str | None) -> tuple[str, str]:
-    """The commit, and the branch that says why it is that one."""
+    """The commit, and a clause that says why it is that one; the clause is empty where it needs no reason."""
     root = Path(context.root)
     head = changes.commit_of(root, "HEAD")
     if head is None:
@@ -80,12 +80,13 @@ def _since(context: Context, named: str | None) -> tuple[str, str]:
     left = changes.branch_base(root, head, own=changes.current_branch(root))
     if left is None:
         return head, ""
-    return left[1], f", where this branch left {left[0]}" if left[1] != head else ""
+    branch, commit = left
+    return commit, f", where this branch left {branch}" if commit != head else ""
 
 
 def _command(context: Context, typed: Sequence[str], since: str) -> GateCommand:
-    """What was typed; else the first command that the user pinned, else the project's tests as they are named now, or
-    were before."""
+    """What was typed, else the first command that the user pinned, else the project's tests: those that HEAD names, or
+    else the commit `since`."""
     if typed:
         return Plain(typed, os.path.relpath(os.path.realpath(context.cwd), os.path.realpath(context.root)))
     for gate in gates.current(context.state, "", None):
@@ -98,22 +99,22 @@ def _command(context: Context, typed: Sequence[str], since: str) -> GateCommand:
     raise Missing("no test command is known here", fix="omo proof -- COMMAND, as make test")
 
 
-def _lines(found: HeldLines, branch: str) -> Iterator[Line]:
-    headline = f"{clip(found.command, 80)}, changes since {found.since[:12]}{branch}"
+def _lines(result: HeldLines, where: str) -> Iterator[Line]:
+    headline = f"{clip(result.command, 80)}, changes since {result.since[:12]}{where}"
     yield Line("session", "", headline, ((headline, "bold"),))
-    shown = [answer for answer in found.answers if answer.why != NO_CODE]
+    shown = [answer for answer in result.answers if answer.why != NO_CODE]
     widest = max([len(answer.word) for answer in shown], default=0)
     for answer in shown[:MOST_SHOWN]:
         yield _line(answer, widest)
     if len(shown) > MOST_SHOWN:
         more = f"and {len(shown) - MOST_SHOWN} more: --json has them all"
         yield Line("remark", "", more, ((more, "dim"),))
-    if no_code := len(found.answers) - len(shown):
+    if no_code := len(result.answers) - len(shown):
         text = f"{counted(no_code, 'hunk')} of comments or blanks not looked at"
         yield Line("remark", "", text, ((text, "dim"),))
-    runs = f"{counted(found.runs, 'run')} in {found.seconds:.0f} s"
-    yield Line("remark", "", f"{found.sentence} ({runs})", ((found.sentence, "bold"), (f" ({runs})", "dim")))
-    if found.count(HELD):
+    runs = f"{counted(result.runs, 'run')} in {result.seconds:.0f} s"
+    yield Line("remark", "", f"{result.sentence} ({runs})", ((result.sentence, "bold"), (f" ({runs})", "dim")))
+    if result.count(HELD):
         text = "Held means that the tests notice when the hunk is gone, not that they check all it does."
         yield Line("remark", "", text, ((text, "dim"),))
 
