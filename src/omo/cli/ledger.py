@@ -29,7 +29,7 @@ def register(commands: options.Commands) -> None:
 
 
 def _shared_journals(state: str) -> dict[str, Journal]:
-    """Those that all sessions share, and those of every run, as far as there are any."""
+    """By name, the ledgers that all sessions share, and that of every run."""
     names = [*paths.SHARED_LEDGERS]
     for workflow in table.with_runs():
         try:
@@ -48,7 +48,7 @@ def _shared_journal(state: str, name: str) -> Journal:
 
 
 def verify(arguments: argparse.Namespace, context: Context) -> Result:
-    """Of every session, or of one, and once of what they share."""
+    """Checks the ledgers of every session, or of one, and those that they share."""
     sessions = [context.looked_at(arguments.session)] if arguments.session else context.known_sessions()
     problems_by_path: dict[str, list[str]] = {}
     for name in sessions:
@@ -67,14 +67,13 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _session_problems(context: Context, name: str) -> list[str]:
-    """Rows of the runtime file are forgotten after two weeks, and with them where the ledger ends."""
-    if context.row(name) is None:
+    if context.row(name) is None:  # forgotten after two weeks, and with it where the ledger ends
         return ledger.read_checked(paths.events_file(context.state, name)).problems
     return runtime.ledger_problems(context.state, name)
 
 
 def _shared_problems(context: Context, sessions: list[str]) -> dict[str, list[str]]:
-    """By its path, of each ledger that belongs to the project or a run; with what the sessions' work finds in them."""
+    """By path, what is wrong with each ledger of the project or of a run, also what the sessions' work finds there."""
     from omo.views import works
     from omo.work.viewer import Viewer
 
@@ -98,8 +97,8 @@ def _shared_problems(context: Context, sessions: list[str]) -> dict[str, list[st
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:
-    """Every damaged ledger of the session, or of all sessions, and of what they share. Nothing is deleted: the old file
-    is kept, the rows at its beginning that are whole stay, and the row after them names its digest."""
+    """Repairs every damaged ledger of the session, or of all sessions, and of what they share. Nothing is deleted: the
+    old file is kept, the rows at its beginning that are whole stay, and the row after them names its digest."""
     if context.is_agent:
         raise Refused(
             "repairing a damaged ledger is for the user, who alone can judge what is lost with it",
@@ -114,7 +113,7 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
         if context.row(name) is not None and runtime.ledger_problems(context.state, name):
             repaired.append({"ledger": "session", "session": name, **_repair_session(context, name)})
     for name, journal in _shared_journals(context.state).items():
-        if journal.problems() and (kind := _lost(name, journal)):
+        if journal.problems() and (kind := _kind_if_lost(name, journal)):
             beyond.append(f"{name}: not even its beginning is whole; omo state clear --mode {kind} --force gives it up")
             continue
         repaired += [{"ledger": name, "session": None, **event} for event in _repair_journal(context, journal)]
@@ -126,14 +125,14 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
         _go_on(context, name)
     lines = []
     for done in repaired:
-        of = f"{done['ledger']} of {clip(done['session'], 80)}" if done["session"] else done["ledger"]
+        name = f"{done['ledger']} of {clip(done['session'], 80)}" if done["session"] else done["ledger"]
         kept = f"the damaged one is kept as {done['kept']}" if done["kept"] else "there was nothing to keep"
-        lines.append(f"{of}: goes on from row {done['row']}; {kept}")
+        lines.append(f"{name}: goes on from row {done['row']}; {kept}")
     return Result({"repaired": repaired, "beyond": beyond}, "\n".join([*lines, *beyond]))
 
 
 def _repair_session(context: Context, name: str) -> SessionEvent:
-    """What its row calls done and no whole row of the ledger does is over, not proven."""
+    """Work that the session's row calls done, and no whole row of the ledger, is over but not proven."""
     from omo.work import session
     from omo.workflows.ultrawork import gates
 
@@ -164,9 +163,9 @@ def _repair_journal(context: Context, journal: Journal) -> list[Repaired]:
     return events
 
 
-def _lost(name: str, journal: Journal) -> str:
-    """Of which kind a run is whose first rows are lost, so that it is none any more. What the project shares can be
-    empty."""
+def _kind_if_lost(name: str, journal: Journal) -> str:
+    """The kind of a run that cannot go on because its first rows are lost; else empty. A ledger of the project always
+    goes on: it may be empty."""
     from omo.work.run import can_go_on
 
     home, _, run = name.rpartition("/")
@@ -177,7 +176,7 @@ def _lost(name: str, journal: Journal) -> str:
 
 
 def _go_on(context: Context, name: str) -> None:
-    """What waited for the repair is active again."""
+    """Makes the work active again that waited for the repair."""
     from omo.work import session
 
     def decide(row: SessionRow | None) -> runtime.Change:

@@ -93,8 +93,8 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultrawork import finish
     from omo.workflows.ultrawork.prove import Prover
 
-    # Running gates takes longer than a hook waits for the lock, so it is done before, and what was decided is decided
-    # anew where the session went on meanwhile.
+    # Running gates takes longer than a hook waits for the lock, so they are run before it is taken; where the session
+    # went on meanwhile, all is decided anew.
     prover = Prover(context, name, makes=not because and not skipping, runs_gates=not skipping)
     for _ in range(TRIES):
         try:
@@ -131,7 +131,7 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
 
 
 def require_proof(context: Context, name: str) -> None:
-    """What `omo ulw done` would be refused with, of work that nobody is at."""
+    """Raises what `omo ulw done` would be refused with, for work that stands still."""
     from omo.workflows.ultrawork.prove import Prover
 
     proof = Prover(context, name, makes=True).proof()
@@ -139,9 +139,8 @@ def require_proof(context: Context, name: str) -> None:
 
 
 def _refuse_with_other_work(row: SessionRow) -> None:
-    """What else the session holds is not done because plain ultrawork says so. What was given up holds nothing: the
-    user is told so, and nobody can end it. Nor does what the user stopped by its name: the agent is to do no more of
-    it, and they were told that it is paused."""
+    """Plain ultrawork cannot end what else the session holds. Two kinds of work hold nothing: what was given up, which
+    nobody can end and the user is told of; and what the user stopped by its name, which they know to be paused."""
     others = []
     for kind, summary in session.not_given_up(row):
         if kind != session.KIND and not summary.get("stoppedByName"):
@@ -173,7 +172,7 @@ def _outcome(context: Context, name: str, row: SessionRow, proof: Proof, because
 
 
 def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:
-    """The refusal that goes with it, once the session waits."""
+    """Has the session wait until the user lets these gates through, and returns the refusal that says so."""
     from omo.workflows.ultrawork import runs
 
     runs.session_gates(context, name).wait_for_allowance(waiting)
