@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -21,12 +22,12 @@ _templates: dict[Hashable, Path] = {}
 
 
 def copied(root: Path, make: Callable[[Path], object], *key: Hashable) -> None:
-    """Have in `root` what `make` makes of a directory; whatever else it depends on is in `key`."""
+    """Put into `root` what `make` makes of a directory; whatever else that depends on is in `key`."""
     shutil.copytree(shared(make, *key), root, symlinks=True, dirs_exist_ok=True)
 
 
 def shared(make: Callable[[Path], object], *key: Hashable) -> Path:
-    """What `make` makes of a directory, itself: for tests that only read it."""
+    """The directory itself that `make` has filled, for tests that only read it."""
     name = (make.__module__, make.__qualname__, *key)
     if name not in _templates:
         template = _shelf() / f"template{len(_templates)}"
@@ -40,32 +41,38 @@ def git_init(root: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
 
 
-_places: dict[Hashable, tuple[Path, Path, object]] = {}
-_users: dict[Path, Path] = {}
-_homes: dict[Path, str] = {}
+@dataclass
+class _Place:
+    directory: Path
+    aside: Path  # a copy of it as it was made
+    made: object  # what `make` returned
+    home: str  # in which it was made
+    last_test: Path  # the tmp_path of the test that got it last
+
+
+_places: dict[Hashable, _Place] = {}
 
 
 def put_back(tmp_path: Path, make: Callable[[Path], T], *key: Hashable) -> T:
-    """What `make` makes of a directory, for state that names its own place and so cannot be copied elsewhere.
+    """What `make` returns for a directory, for state that names its own place and so cannot be copied elsewhere.
 
     The directory is put back as it was for each test, and a test gets it once, in the home in which it was made.
     """
     name = (make.__module__, make.__qualname__, *key)
-    if name not in _places:
-        place, aside = _shelf() / f"place{len(_places)}", _shelf() / f"aside{len(_places)}"
-        place.mkdir()
-        made = make(place)
-        shutil.copytree(place, aside, symlinks=True)
-        _places[name] = (place, aside, made)
-        _homes[place] = os.environ["HOME"]
+    place = _places.get(name)
+    if place is None:
+        directory, aside = _shelf() / f"place{len(_places)}", _shelf() / f"aside{len(_places)}"
+        directory.mkdir()
+        made = make(directory)
+        shutil.copytree(directory, aside, symlinks=True)
+        place = _places[name] = _Place(directory, aside, made, os.environ["HOME"], tmp_path)
     else:
-        place, aside, _ = _places[name]
-        assert _users[place] != tmp_path, "the same place twice in one test"
-        shutil.rmtree(place)
-        shutil.copytree(aside, place, symlinks=True)
-    _users[place] = tmp_path
-    os.environ["HOME"] = _homes[place]
-    return copy.deepcopy(_places[name][2])  # type: ignore[return-value]
+        assert place.last_test != tmp_path, "the same place twice in one test"
+        shutil.rmtree(place.directory)
+        shutil.copytree(place.aside, place.directory, symlinks=True)
+        place.last_test = tmp_path
+    os.environ["HOME"] = place.home
+    return copy.deepcopy(place.made)  # type: ignore[return-value]
 
 
 @cache

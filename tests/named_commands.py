@@ -16,7 +16,11 @@ FENCED = re.compile(r"^(`{3,}).*?^\1", re.M | re.S)
 
 
 def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    return next((one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction)), {})
+    """Its commands or verbs by name, none where it has none."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
 
 
 def parser_at(words: list[str]) -> tuple[argparse.ArgumentParser, list[str]]:
@@ -39,7 +43,7 @@ def named_commands(path: Path) -> Iterator[list[str]]:
 
 
 def assert_named_commands_exist(path: Path) -> None:
-    """With their options."""
+    """And have the options that are named with them."""
     for words in named_commands(path):
         parser, rest = parser_at(words)
         if "--" in rest:
@@ -50,9 +54,12 @@ def assert_named_commands_exist(path: Path) -> None:
 
 def whole_commands(paths: Sequence[Path]) -> list[str]:
     """The lines an agent would copy: in code blocks, up to a remark."""
-    texts = [re.sub(r" *\\\n *", " ", path.read_text(encoding="utf-8")) for path in paths]
-    found = [line for one in texts for line in re.findall(r"^(?: {4}|\$ )?(omo .+)$", one, re.M)]
-    return [part for line in found for part in re.sub(r" {2,}\S.*| <<'\w+'$", "", line).split(" && ")]
+    commands = []
+    for path in paths:
+        text = re.sub(r" *\\\n *", " ", path.read_text(encoding="utf-8"))
+        for line in re.findall(r"^(?: {4}|\$ )?(omo .+)$", text, re.M):
+            commands += re.sub(r" {2,}\S.*| <<'\w+'$", "", line).split(" && ")
+    return commands
 
 
 def assert_parses(line: str) -> None:

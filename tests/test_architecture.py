@@ -67,10 +67,9 @@ def imports(path: Path) -> list[str]:
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module == "omo":
-            found += [
-                f"omo.{alias.name}" if (SRC / alias.name).exists() or (SRC / f"{alias.name}.py").exists() else "omo"
-                for alias in node.names
-            ]
+            for alias in node.names:
+                is_module = (SRC / alias.name).exists() or (SRC / f"{alias.name}.py").exists()
+                found.append(f"omo.{alias.name}" if is_module else "omo")
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.append(node.module)
     return [name for name in found if name.partition(".")[0] == "omo"]

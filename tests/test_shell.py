@@ -130,8 +130,11 @@ def test_where_each_command_runs(text: str, directories: list[str | None]) -> No
 )
 def test_what_is_piped_into_what(text: str, feeds: list[list[str]]) -> None:
     calls = shell.read(text).calls
-    found = [calls[one.piped_from : at] for at, one in enumerate(calls) if one.piped_from is not None]
-    assert [[call.words[0] for call in one] for one in found] == feeds
+    found = []
+    for index, call in enumerate(calls):
+        if call.piped_from is not None:
+            found.append([source.words[0] for source in calls[call.piped_from : index]])
+    assert found == feeds
 
 
 def test_words_the_grammar_counts_to_a_redirection_are_the_commands() -> None:
