@@ -34,14 +34,10 @@ _theirs = pytest.StashKey[dict[str, object]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What is the user's stays untouched. An interrupt reaches what tests start, also where the suite itself was
-    started in the background, and deaf to it.
-
-    The tests' files are kept in memory where there is room: a journal on a disk takes longer than most tests.
-    """
     config.stash[_theirs] = guard.USER.files()
     guard.forbid()
     guard.leave_terminal()
+    # Else an interrupt does not reach what tests start, where the suite was started in the background.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["TZ"] = "UTC"  # people are told the time where they are
@@ -53,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
         # Before TMPDIR is the memory, which Codex hides from what runs in its sandbox.
         os.environ[PYCACHE] = tempfile.mkdtemp(prefix="omo-pycache-")
         config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(PYCACHE)))
+    # The tests' files are kept in memory: a journal on a disk takes longer than most tests.
     if "TMPDIR" not in os.environ and sys.platform == "linux" and _can_hold_tests(MEMORY):
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None
@@ -67,9 +64,9 @@ def _can_hold_tests(directory: Path) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Programs that tests start are under no guard. A worker's tests are seen by the process that started it."""
+    """Fails the suite if a program that a test started, and no guard watched, has changed what is the user's."""
     if hasattr(session.config, "workerinput"):
-        return
+        return  # the process that started this worker looks
     before, after = session.config.stash[_theirs], guard.USER.files()
     changed = [path for path in {**before, **after} if before.get(path, "") != after.get(path, "")]
     if changed:

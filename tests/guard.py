@@ -54,8 +54,8 @@ class User:
         return [*self.launchers, os.path.dirname(self.markers), *self.environments, *self.hosts]
 
     def files(self) -> dict[str, object]:
-        """What a test would change or leave, each as it is now. Of what the user's own sessions write meanwhile only
-        the notes of live ones that are about a project of tests."""
+        """What a test could change or leave behind, by path, as it is now. Of the notes of live sessions, which the
+        user's own sessions write too, only those about a project of tests."""
         known: dict[str, object] = {}
         self.is_looking = True
         for marker in Path(self.markers).rglob("*"):
@@ -75,7 +75,7 @@ USER = User(os.environ)  # before any test has an environment of its own
 
 
 def forbid() -> None:
-    """From now on, for this process: there is no way to take an audit hook away."""
+    """Fails whatever test touches what is the user's, from now on: an audit hook cannot be taken away."""
     places = tuple(f"{os.path.abspath(place)}{os.sep}" for place in USER.places)
 
     def look(event: str, arguments: tuple[object, ...]) -> None:
@@ -108,7 +108,7 @@ def programs_without_omo(path: str, directory: Path) -> Iterator[str]:
 
 
 def leave_terminal() -> None:
-    """What tests start is nobody's typing, also where the suite was started in a terminal: `omo` asks /dev/tty."""
+    """Gives up the terminal that the suite was started in: `omo` asks /dev/tty whether a person types."""
     import fcntl
     import termios
 
