@@ -121,9 +121,9 @@ def test_a_hook_that_a_busy_machine_gave_up_on_is_asked_once_more(tmp_path: Path
         ("", False, False),
     ],
 )
-def test_what_a_round_left(tmp_path: Path, printed: str, limit: bool, error: bool) -> None:
-    left = claude(tmp_path).left(printed, "s1")
-    assert (left.session, bool(left.limit), bool(left.error)) == ("s1", limit, error)
+def test_what_is_read_at_the_end_of_a_round(tmp_path: Path, printed: str, limit: bool, error: bool) -> None:
+    end = claude(tmp_path).round_end(printed, "s1")
+    assert (end.session, bool(end.limit), bool(end.error)) == ("s1", limit, error)
 
 
 def test_codex_writes_only_where_it_is_let(tmp_path: Path) -> None:
@@ -143,5 +143,5 @@ def test_codex_writes_only_where_it_is_let(tmp_path: Path) -> None:
         {"type": "thread.started", "thread_id": "t1"},
         {"type": "turn.failed", "error": {"message": "You've hit your usage limit. Try again later."}},
     ]
-    left = codex().left("\n".join(json.dumps(line) for line in lines), "given")
-    assert (left.session, bool(left.limit)) == ("t1", True)
+    end = codex().round_end("\n".join(json.dumps(line) for line in lines), "given")
+    assert (end.session, bool(end.limit)) == ("t1", True)

@@ -24,7 +24,7 @@ from omo.context import Context
 from omo.digest import sha256
 from omo.errors import BadInput, Busy, Missing, OmoError, Refused, Unreadable
 from omo.hooks import resume as resuming
-from omo.hosts.headless import Headless, Left, headless
+from omo.hosts.headless import Headless, RoundEnd, headless
 from omo.json_text import Json, dumps, loads
 from omo.proof import base, git, globs, own_commands
 from omo.proof.run import CommandOutcome, Guard
@@ -342,12 +342,12 @@ class Rounds:
                 stdin=prompt,
                 started=guard.over,
             )
-        left = self.host.left(ended.stdout, conversation)
-        if left.session in self._rows():
-            self.session = left.session
+        end = self.host.round_end(ended.stdout, conversation)
+        if end.session in self._rows():
+            self.session = end.session
         self._keep()
-        note = _bad_end(ended, left)
-        played = Round(self.number, self.session, 0.0, limit=left.limit, tokens=left.tokens, note=note)
+        note = _bad_end(ended, end)
+        played = Round(self.number, self.session, 0.0, limit=end.limit, tokens=end.tokens, note=note)
         return replace(self._with_findings(played), seconds=time.monotonic() - began)
 
     def _prompt(self) -> str:
@@ -502,12 +502,12 @@ def _waits_for_user(row: Any) -> str:
     return ""
 
 
-def _bad_end(ended: CommandOutcome, left: Left) -> str:
+def _bad_end(ended: CommandOutcome, end: RoundEnd) -> str:
     """How the client ended, where that was not well."""
     if ended.timed_out:
         return "its time was up"
-    if left.error:
-        return clip(left.error, 200)
+    if end.error:
+        return clip(end.error, 200)
     if ended.exit_code:
         said = (ended.stderr or ended.stdout).strip().splitlines()
         return clip(f"exit {ended.exit_code}: {said[-1] if said else ''}", 200)

@@ -8,7 +8,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from omo.hosts import claude, claude_setup, headless
-from omo.hosts.headless import NOWHERE, Left, is_later
+from omo.hosts.headless import NOWHERE, RoundEnd, is_later
 from omo.json_text import Json
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ class Headless(headless.Headless):
     def command(self, session: str) -> list[str]:
         return [self.host.program, "-p", "--output-format", "json", "--session-id", session, *self.arguments]
 
-    def left(self, printed: str, session: str) -> Left:
+    def round_end(self, printed: str, session: str) -> RoundEnd:
         result = _last_object(printed)
         said = str(result.get("result") or "")
         error = said if result.get("is_error") else ""
         limit = said if is_later(result.get("api_error_status")) else claude.limit_notice(said.strip())
-        return Left(session, limit, error, claude.sum_of(result))
+        return RoundEnd(session, limit, error, claude.sum_of(result))
 
     def lacks_login(self) -> str:
         told = _last_object(self.ask([self.host.program, "auth", "status"], b"", self.environ))

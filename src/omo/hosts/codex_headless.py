@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omo.hosts import codex_setup, headless
-from omo.hosts.headless import INSTALL, Left, objects_in
+from omo.hosts.headless import INSTALL, RoundEnd, objects_in
 from omo.json_text import part
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Headless(headless.Headless):
     def command(self, session: str) -> list[str]:
         return [self.host.program, "exec", "--json", *self.arguments, "-"]
 
-    def left(self, printed: str, session: str) -> Left:
+    def round_end(self, printed: str, session: str) -> RoundEnd:
         found, error, tokens = "", "", 0
         for row in objects_in(printed):
             found = str(row.get("thread_id") or found)
@@ -31,7 +31,7 @@ class Headless(headless.Headless):
                 error = str(row.get("message") or part(row, "error").get("message", ""))
             used = map(part(row, "usage").get, ("input_tokens", "output_tokens"))
             tokens += sum(value for value in used if isinstance(value, int))
-        return Left(found, error if "usage limit" in error else "", error, tokens)
+        return RoundEnd(found, error if "usage limit" in error else "", error, tokens)
 
     def lacks_login(self) -> str:
         place = self.setup.directory

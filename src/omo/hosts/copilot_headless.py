@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from omo import hosts
 from omo.hosts import copilot, headless
-from omo.hosts.headless import NOWHERE, Left, is_later, objects_in
+from omo.hosts.headless import NOWHERE, RoundEnd, is_later, objects_in
 from omo.json_text import Json
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ class Headless(headless.Headless):
     def command(self, session: str) -> list[str]:
         return [self.host.program, "--output-format", "json", "--session-id", session, *self.arguments]
 
-    def left(self, printed: str, session: str) -> Left:
-        """What a round cost stands in the record alone."""
+    def round_end(self, printed: str, session: str) -> RoundEnd:
+        """What it cost is read from the record, as the client does not print it."""
         error, limit = "", ""
         for data in _told(printed, "session.error"):
             error = str(data.get("message"))
@@ -29,10 +29,10 @@ class Headless(headless.Headless):
             entries, _ = copilot.Events(copilot.record_of(session, self.environ)).usage()
         except (OSError, hosts.OtherForm):
             entries = []
-        return Left(session, limit, error, sum(sum(usage.counts) for usage in entries))
+        return RoundEnd(session, limit, error, sum(sum(usage.counts) for usage in entries))
 
     def lacks_login(self) -> str:
-        """It may be in a keyring, or another program's: only a round tells."""
+        """Never known: the login may be in a keyring, or another program's, so only a round tells."""
         return ""
 
     def is_answered(self) -> bool:
@@ -56,7 +56,7 @@ class Headless(headless.Headless):
 
 
 def _told(printed: str, kind: str) -> list[Json]:
-    """What rows of a kind say."""
+    """The data of the rows of one kind."""
     found = []
     for row in objects_in(printed):
         data = row.get("data")

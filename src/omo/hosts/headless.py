@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 TOO_MANY, SERVERS_FAULT = 429, 500  # of HTTP: come back later
-NOWHERE = "http://127.0.0.1:9"  # where a model is asked that must not be
+NOWHERE = "http://127.0.0.1:9"  # the address of a model where none is to be asked
 INSTALL = "install omo in it; the README says how"
 
 
 @dataclass(frozen=True)
-class Left:
-    """What a round left beside the files: its conversation, a limit that ended it, and what it cost."""
+class RoundEnd:
+    """What a client says at the end of a round: its conversation, the limit or error that ended it, and its cost."""
 
     session: str = ""
     limit: str = ""
@@ -33,7 +33,7 @@ class Left:
 
 
 class Headless:
-    """One host, as somebody's arguments start it. What is lacking is said with the line that mends it."""
+    """One host, started with the user's arguments. What it lacks is said as `WHAT: FIX`, empty where nothing is."""
 
     def __init__(
         self, host: hosts.Host, root: str, environ: Mapping[str, str], arguments: Sequence[str], ask: Ask
@@ -45,43 +45,43 @@ class Headless:
         self.ask = ask
 
     def command(self, session: str) -> list[str]:
-        """A conversation of its own, that is told its prompt on stdin."""
+        """The command of a new conversation, which reads its prompt from stdin."""
         raise NotImplementedError
 
-    def left(self, printed: str, session: str) -> Left:
+    def round_end(self, printed: str, session: str) -> RoundEnd:
         raise NotImplementedError
 
     def lacks_login(self) -> str:
         raise NotImplementedError
 
     def lacks_hooks(self) -> str:
-        """Asked twice: a busy machine may give up on one hook."""
+        # Asked twice: a busy machine may give up on one hook.
         if self.is_answered() or self.is_answered():
             return ""
         return f"the hooks of omo do not fire in {self.host.program}: {INSTALL}, or omo doctor says what is wrong"
 
     def is_answered(self) -> bool:
-        """Whether a line is that a hook answers; where none does, it is asked of a model that is not there."""
+        """Whether a hook answers a line of ours. Where none does, the line goes to a model that does not exist."""
         raise NotImplementedError
 
     def lacks_permission(self, commands: Sequence[Sequence[str]]) -> str:
-        """For the agent to edit files, and to run these."""
+        """Whether it would let the agent edit files, and run these commands."""
         raise NotImplementedError
 
 
 def headless(name: str, root: str, environ: Mapping[str, str], arguments: Sequence[str], ask: Ask) -> Headless:
-    """By hosts/NAME_headless.py, which has a `Headless`."""
+    """The `Headless` of hosts/NAME_headless.py."""
     kind: type[Headless] = import_module(f"omo.hosts.{name}_headless").Headless
     return kind(hosts.named(name), root, environ, arguments, ask)
 
 
 def is_later(status: object) -> bool:
-    """Whether this status of HTTP says that the same may well work in a while."""
+    """Whether this status of HTTP says that the same may work later."""
     return isinstance(status, int) and (status == TOO_MANY or status >= SERVERS_FAULT)
 
 
 def objects_in(printed: str) -> list[Json]:
-    """Those that a host printed, a line each."""
+    """The objects that a host printed, one in a line."""
     found = []
     for line in printed.splitlines():
         try:
