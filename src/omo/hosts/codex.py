@@ -28,7 +28,7 @@ TOOLS = {
     **dict.fromkeys(("spawn_agent", SPAWN_HIDDEN), hosts.START_AGENT),
 }
 
-# How what it answers a call begins that it did not carry out, and the option with which it would.
+# How its answers to calls that it refused begin, each with the option that would allow the call.
 REFUSED = {"patch rejected: ": "--sandbox workspace-write", "approval policy is ": "--ask-for-approval on-request"}
 NO_AGENTS = (
     "Codex lacks omo's agents, so nobody can judge, review or criticise, and the work ends on your word: "
@@ -133,8 +133,8 @@ class Rollout(hosts.Transcript):
     """Codex writes one row for each answer of the model, compaction included; an agent has a record of its own."""
 
     def has_turn(self, turn: str) -> bool:
-        """A turn's other rows are there before its first prompt is asked about, a prompt that was let through is not.
-        Nor is what the model used: a provider need not tell that."""
+        """By its prompts alone: the other rows of a turn are there before a hook is asked about its first prompt, and a
+        provider need not say what the model used."""
         for row in claude.rows_with(self.path, self.start, "UserMessage"):
             return bool(part(row, "payload").get("turn_id") == turn)
         return False
@@ -171,9 +171,10 @@ class Rollout(hosts.Transcript):
                 continue
             allows = next((option for begins, option in REFUSED.items() if output.startswith(begins)), "")
             if allows and str(row.get("timestamp")) > moment:
-                given = claude.fields_of(str(calls.get(call, {}).get("arguments")).encode("utf-8", "replace")) or {}
+                refused = calls.get(call, {})
+                given = claude.fields_of(str(refused.get("arguments")).encode("utf-8", "replace")) or {}
                 what = str(given.get("cmd") or "").partition("\n")[0]
-                refusals.append(Refusal(str(calls.get(call, {}).get("name") or "a call"), what, [allows]))
+                refusals.append(Refusal(str(refused.get("name") or "a call"), what, [allows]))
         return refusals
 
 

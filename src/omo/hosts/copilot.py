@@ -1,7 +1,7 @@
 """Copilot CLI: the events of Claude Code, with answers, a record and a way of calling skills of its own.
 
-A line of progress is all that it shows the user of a hook that lets things happen, and `additionalContext` at the top
-all that the model gets to read. Its hooks run in the plugin's directory; its agents' shells do not find omo.
+Where a hook lets things happen, the user is shown only its line of progress, and the model only `additionalContext` at
+the top of its answer. Hooks run in the plugin's directory; agents' shells do not find omo.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from omo.hosts import Answer, OtherLoop
 
 
-# As hooks are told them, which is not as the model calls them: apply_patch is an Edit whose input is the patch.
+# By the names that hooks are told, which are not the model's: its apply_patch is an Edit whose input is the patch.
 TOOLS = {
     "Bash": hosts.SHELL,
     "AskUserQuestion": hosts.ASK,
     "Agent": hosts.START_AGENT,
     **dict.fromkeys(("Write", "Edit"), hosts.WRITE),
 }
-# As the record has them.
-CALLED = {
+# By the names in the record.
+RECORDED_TOOLS = {
     "bash": hosts.SHELL,
     **dict.fromkeys(("create", "edit", "apply_patch"), hosts.WRITE),
     **dict.fromkeys(("sql", "skill"), hosts.TO_DO),
@@ -43,7 +43,7 @@ AUTOPILOT = "You have not yet marked the task as complete using the task_complet
 # A skill that the user types in the terminal comes as its text, with what follows its name in it or below it.
 INVOKED, CONTEXT_ENDS, BELOW = 'The user explicitly invoked the "', "</skill-context>", "\n\nARGUMENTS: "
 ARGUMENTS = "$ARGUMENTS"
-KNOWN_BY = 80  # letters of what follows them in a skill
+KNOWN_BY = 80  # letters after them, by which their end is found
 LAG, LOOKS = 2.0, 40  # seconds that rows are waited for
 REFUSED_BY_ITSELF = "denied-no-approval-rule"
 ALLOWS = {"write": "--allow-tool write", "shell": "--allow-tool 'shell({program}:*)'"}
@@ -149,7 +149,7 @@ HOST = Copilot()
 
 
 def record_of(session: str, environ: Mapping[str, str]) -> str:
-    """Which most events do not name."""
+    """The record of a session, which most events do not name."""
     place = HOST.directory(environ)
     return os.path.join(place, "session-state", session, "events.jsonl") if place and session else ""
 
@@ -167,7 +167,7 @@ def _typed(prompt: str, root: str) -> str:
 
 
 def _given_in(text: str, path: str) -> str:
-    """What stands in the text of a skill where its file has a place for it."""
+    """What stands in the text of a skill where its file has `$ARGUMENTS`."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             before, has_place, after = file.read().partition(ARGUMENTS)
@@ -183,18 +183,18 @@ def _given_in(text: str, path: str) -> str:
 
 
 class Events(Transcript):
-    """One row for all that happens, agents' calls of the model among them; the last may be written a moment late."""
+    """A row for all that happens, also for what agents ask the model. The last rows may be written a moment late."""
 
     def _rows(self, kind: str) -> Iterator[Json]:
-        """What rows of a kind tell, newest first, each with its moment."""
+        """The data of the rows of one kind, newest first, each with its moment and its agent."""
         for row in claude.rows_with(self.path, self.start, kind):
             data = row.get("data")
             if row.get("type") == kind and isinstance(data, dict):
                 yield {**data, "at": str(row.get("timestamp")), "agent": row.get("agentId")}
 
     def await_moment(self, moment: str) -> None:
-        """Until the record has the row that this hook was started, and with it all that happened before: the client
-        writes them a moment late, on a busy machine later than the hook asks, and a new record's first rows too."""
+        """Waits until the record has the row that says this hook was started, and with it all that happened before. The
+        client writes its rows a moment late, on a busy machine later than the hook asks for them."""
         try:
             marks = (f'"{moment}"'.encode(), f":{round(seconds(moment) * 1000)},".encode())
         except ValueError:
@@ -238,7 +238,7 @@ class Events(Transcript):
         return len(agents - ended), len(shells - ended)
 
     def has_sent_back(self, prompt: str) -> bool:
-        """Whether it is what a Stop hook, ours or another's, has sent the agent back with: that comes as a prompt."""
+        """Whether a Stop hook, ours or another's, has sent the agent back with this text, which comes as a prompt."""
         for data in self._rows("hook.end"):
             if data.get("hookType") == "agentStop" and part(data, "output").get("reason") == prompt:
                 return True
@@ -272,7 +272,7 @@ class Events(Transcript):
                 continue
             for request in objects(data.get("toolRequests")):
                 command = str(part(request, "arguments").get("command") or "")
-                calls.append(ToolCall(CALLED.get(str(request.get("name")), hosts.OTHER), command))
+                calls.append(ToolCall(RECORDED_TOOLS.get(str(request.get("name")), hosts.OTHER), command))
         return calls if is_known else None
 
     def refused_since(self, moment: str) -> list[Refusal]:
@@ -289,7 +289,7 @@ class Events(Transcript):
         return refusals[::-1]
 
     def usage(self) -> tuple[list[Usage], int]:
-        """What is read from a cache is among what went in. A compaction has a row of its own."""
+        """Input tokens include what is read from a cache. A compaction has a row of its own."""
         entries = []
         lines, end = claude.whole_lines(self.path, self.start)
         for line in lines:
