@@ -34,13 +34,13 @@ class Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=formatter, allow_abbrev=False, **options)
 
     @property
-    def _way_on(self) -> str:
-        """The form of it that its description ends with: without `--` before a command nobody finds out why."""
+    def _fix(self) -> str:
+        """The form that its description ends with, if any: nobody finds out from --help that `--` is missing."""
         _, _, form = (self.description or "").partition(": omo ")
         return f"omo {form}" if form else f"{self.prog} --help"
 
     def error(self, message: str) -> Any:
-        raise BadInput(message, fix=self._way_on)
+        raise BadInput(message, fix=self._fix)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if not isinstance(action, argparse._SubParsersAction) or value in action.choices:
@@ -62,7 +62,7 @@ class Parser(argparse.ArgumentParser):
         elif unknown:
             option = str(unknown[0]).partition("=")[0]
             question = _question(_nearest(option, list(self._option_string_actions)))
-            raise BadInput(f"{self.prog} does not take {option}{question}", fix=self._way_on)
+            raise BadInput(f"{self.prog} does not take {option}{question}", fix=self._fix)
         return namespace, []
 
 
@@ -82,7 +82,7 @@ class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
 
 
 class NotTyped:
-    """In the place of a parser, and of whatever is added to it."""
+    """Stands for a parser that is not made, and for whatever is added to it."""
 
     def __getattr__(self, name: str) -> Callable[..., NotTyped]:
         return lambda *_, **__: self
@@ -120,7 +120,7 @@ def command(commands: Commands, name: str, about: str, run: Run, *, session: boo
 
 
 def as_setting(parse: Callable[[object], Any]) -> Callable[[str], Any]:
-    """For `type=`: a value that is read as a setting is, and refused in its words."""
+    """For `type=`: reads a value as the setting is read, and refuses it in the same words."""
 
     def read(text: str) -> Any:
         try:
@@ -131,6 +131,6 @@ def as_setting(parse: Callable[[object], Any]) -> Callable[[str], Any]:
     return read
 
 
-def exit_code(parser: argparse.ArgumentParser) -> None:
+def add_exit_code(parser: argparse.ArgumentParser) -> None:
     about = "0 proven or judged, 3 not, 4 nobody knows: of the newest run, or of --session, on the files as they are"
     parser.add_argument("--exit-code", action="store_true", help=about)

@@ -27,7 +27,7 @@ class doing:
     """`with doing("running the tests"):`. Inside another nothing is shown: the outer one says what was asked for."""
 
     def __init__(self, text: str) -> None:
-        self.text = text  # whoever does it may change it
+        self.text = text  # may be changed while it goes on
         self._is_over: threading.Event | None = None
         self._thread: threading.Thread | None = None
 
@@ -70,14 +70,14 @@ class doing:
 
 
 def folded(text: str, to: TextIO) -> str:
-    """On a terminal, which would break words, as wide as that; elsewhere as it is."""
+    """The text folded to the width of a terminal, which would break words; elsewhere as it is."""
     from omo.text import fold
 
     return fold(text, columns()) if to.isatty() else text
 
 
 def columns() -> int:
-    """Of the terminal, as shutil.get_terminal_size has it."""
+    """The width of the terminal, as shutil.get_terminal_size has it."""
     try:
         width = int(os.environ["COLUMNS"])
     except (KeyError, ValueError):

@@ -18,7 +18,7 @@ OFF = ("0", "false", "no", "off")
 FILE = ".sisyphus/omo.json"
 MULTIPLES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
 MOST_SPENT = 10**15
-# What a budget is counted in, by the words that one types: the kind, and how many of it one is.
+# By the words that one types: the kind of budget, and how many of its units one of these is.
 UNITS = {
     **dict.fromkeys(("token", "tokens"), ("tokens", 1)),
     **dict.fromkeys(("min", "mins", "minute", "minutes"), ("minutes", 1)),
@@ -109,7 +109,7 @@ def ceiling_of(kind: str) -> Callable[[object], float | None]:
 
 
 def _split(text: str, letters: str) -> tuple[str, str]:
-    """What begins a text of these letters, and what comes after."""
+    """The beginning of the text that consists of these letters, and the rest without its leading blanks."""
     rest = text.lstrip(letters)
     return text[: len(text) - len(rest)], rest.lstrip()
 
@@ -147,7 +147,7 @@ def gate_commands(value: object) -> dict[str, str]:
 
 
 class Knob:
-    """`variable` is the user's own; a host may give the same as an option of the plugin, in others of `variables`."""
+    """One setting. The user sets `variable`; a host hands the plugin's options on in the others of `variables`."""
 
     def __init__(self, name: str, default: Any, parse: Callable[[object], Any]) -> None:
         self.name = name
@@ -216,7 +216,7 @@ class Settings:
 
     @property
     def budget(self) -> Budget:
-        """The ceilings that are set, by kind. What is set for one alone counts before what is said of all."""
+        """The ceilings that are set, by kind. A setting for one kind alone counts before the line for all."""
         ceilings: Any = dict(self.values["budget"] or {})
         for kind in ("tokens", "minutes", "agents"):
             if self.origins[f"budget_{kind}"] != "default":
@@ -256,7 +256,7 @@ def load(environ: Mapping[str, str], root: str) -> Settings:
 
 
 def of(environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
-    """The same, where what the project's file says is known already."""
+    """The same, from the contents of the project's file."""
     settings = Settings()
     for knob in KNOBS:
         sources = [(environ.get(variable, ""), variable) for variable in knob.variables]
@@ -275,7 +275,7 @@ def of(environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
 
 
 def _project_file(root: str) -> tuple[dict[str, Any], list[str]]:
-    """What it says, and what cannot be used of it."""
+    """The contents of the project's file, and why it or parts of it are not used."""
     from omo.errors import Unreadable
     from omo.state import paths, store
 

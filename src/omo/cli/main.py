@@ -126,7 +126,8 @@ def main(
 
 
 def _put_back_first(arguments: argparse.Namespace, context: Context) -> None:
-    """Files that somebody who was killed had swapped. While somebody who lives has, only what looks goes on."""
+    """Puts back files that a process had swapped before it was killed. While a live one has swapped some, only commands
+    that look go on: raises Busy for any other."""
     import os
 
     from omo.state import paths
@@ -177,14 +178,14 @@ def _say(text: str, environ: Mapping[str, str]) -> None:
 
 
 def _is_refused_agent(error: OmoError, environ: Mapping[str, str]) -> bool:
-    """It lost its way where it was refused; what mends that is not yet what moves the work on."""
+    """Whether an agent was refused: the fix mends what was wrong, but does not say how its work goes on."""
     from omo import hosts
 
     return error.code == "refused" and bool(hosts.session_of(environ))
 
 
 def _spelled(text: str, environ: Mapping[str, str]) -> str:
-    """Commands of ours as the host around us wants them typed."""
+    """The text with our commands as one types them in the host around us."""
     from omo import hosts
 
     return hosts.around(environ).spell(text)

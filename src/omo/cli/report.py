@@ -35,7 +35,7 @@ def register(commands: options.Commands) -> None:
     )
     parser.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
     parser.add_argument("--md", action="store_true", help="Markdown for a pull request, printed unless --out is given")
-    options.exit_code(parser)
+    options.add_exit_code(parser)
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:

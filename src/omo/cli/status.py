@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def register(commands: options.Commands) -> None:
     parser = options.command(commands, "status", "what is on in this project, session by session", run)
     parser.add_argument("--all", action="store_true", help="every session, goal, step and note, also what is over")
-    options.exit_code(parser)
+    options.add_exit_code(parser)
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
