@@ -72,7 +72,7 @@ class Installation:
         return [setup for setup in self.hosts if setup.has_plugin()] or self.hosts[:1]
 
     @property
-    def with_status_line(self) -> HostSetup:
+    def status_line_host(self) -> HostSetup:
         return next(setup for setup in self.hosts if setup.has_status_line)
 
     @property
@@ -150,7 +150,7 @@ def path(arguments: argparse.Namespace, context: Context) -> Result:
 
 def status_line(arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, "statusline")
-    settings = here.with_status_line.status_line_file()
+    settings = here.status_line_host.status_line_file()
     result = _show_and_make(status_line_steps(here), f"{settings} is so already.", agreed=arguments.yes)
     if result.data["done"]:
         result.text += " It is shown with the next message."
@@ -296,7 +296,7 @@ def path_advice(here: Installation) -> list[str]:
 def status_line_steps(here: Installation) -> list[SetupChange]:
     """The script first: what the host calls is there before it is called."""
     script = here.home / "statusline.sh"
-    text = here.with_status_line.status_line_script(here.home)
+    text = here.status_line_host.status_line_script(here.home)
     steps = []
     if not script.is_file() or script.read_text(encoding="utf-8") != text:
 
@@ -310,7 +310,7 @@ def status_line_steps(here: Installation) -> list[SetupChange]:
 
 def _settings_steps(here: Installation, *, remove: bool) -> list[SetupChange]:
     """The user's own settings with the line in them, or without."""
-    setup = here.with_status_line
+    setup = here.status_line_host
     path = setup.status_line_file()
     try:
         before = path.read_bytes() if path.exists() else None

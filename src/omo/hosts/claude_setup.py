@@ -257,40 +257,35 @@ class Setup(HostSetup):
         return STATUS_LINE_SCRIPT.format(home=shlex.quote(str(home)))
 
     def with_status_line(self, values: Json, home: Path) -> Json:
-        return with_status_line(values, status_line_command(home))
+        ours = status_line_command(home)
+        old = values.get(STATUS_LINE)
+        if old is None:
+            return {**values, STATUS_LINE: {"type": "command", "command": ours, "refreshInterval": REFRESH_SECONDS}}
+        if not isinstance(old, dict) or not isinstance(old.get("command"), str):
+            problem = f"{STATUS_LINE} is {clip(repr(old), 80)}, not a command"
+            raise Refused(problem, fix=f"take {STATUS_LINE} out of the settings first")
+        if ours in old["command"]:
+            return values
+        return {**values, STATUS_LINE: {**old, "command": BEFORE_THEIRS + old["command"] + AFTER_THEIRS + ours}}
 
     def without_status_line(self, values: Json, home: Path) -> Json:
-        return without_status_line(values, status_line_command(home))
+        ours = status_line_command(home)
+        old = part(values, STATUS_LINE)
+        command = str(old.get("command", ""))
+        if command == ours:
+            return {key: value for key, value in values.items() if key != STATUS_LINE}
+        after = AFTER_THEIRS + ours
+        if command.startswith(BEFORE_THEIRS) and command.endswith(after):
+            return {**values, STATUS_LINE: {**old, "command": command[len(BEFORE_THEIRS) : -len(after)]}}
+        if ours in command:
+            fix = f"edit it by hand: take out {ours}"
+            raise Refused(f"{STATUS_LINE} was changed since omo put itself there", fix=fix)
+        return values
 
 
 def status_line_command(home: Path) -> str:
     name = shlex.quote(str(home / "statusline.sh"))
     return f"{{ [ ! -r {name} ] || . {name}; }}"
-
-
-def with_status_line(values: Json, ours: str) -> Json:
-    old = values.get(STATUS_LINE)
-    if old is None:
-        return {**values, STATUS_LINE: {"type": "command", "command": ours, "refreshInterval": REFRESH_SECONDS}}
-    if not isinstance(old, dict) or not isinstance(old.get("command"), str):
-        problem = f"{STATUS_LINE} is {clip(repr(old), 80)}, not a command"
-        raise Refused(problem, fix=f"take {STATUS_LINE} out of the settings first")
-    if ours in old["command"]:
-        return values
-    return {**values, STATUS_LINE: {**old, "command": BEFORE_THEIRS + old["command"] + AFTER_THEIRS + ours}}
-
-
-def without_status_line(values: Json, ours: str) -> Json:
-    old = part(values, STATUS_LINE)
-    command = str(old.get("command", ""))
-    if command == ours:
-        return {key: value for key, value in values.items() if key != STATUS_LINE}
-    after = AFTER_THEIRS + ours
-    if command.startswith(BEFORE_THEIRS) and command.endswith(after):
-        return {**values, STATUS_LINE: {**old, "command": command[len(BEFORE_THEIRS) : -len(after)]}}
-    if ours in command:
-        raise Refused(f"{STATUS_LINE} was changed since omo put itself there", fix=f"edit it by hand: take out {ours}")
-    return values
 
 
 def is_ours(plugin: str) -> bool:
