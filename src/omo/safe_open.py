@@ -8,9 +8,6 @@ from __future__ import annotations
 import os
 import stat
 
-_FLAGS = os.O_RDONLY | os.O_NONBLOCK
-_NO_LINK = os.O_NOFOLLOW
-
 
 class NotAFile(OSError):
     """There is something, and it is no regular file."""
@@ -22,7 +19,7 @@ class TooLarge(OSError):
 
 def open_file(path: str | bytes | os.PathLike[str], *, follow_link: bool = False) -> int:
     """A descriptor of a regular file, open for reading."""
-    return regular_file(path, _FLAGS if follow_link else _FLAGS | _NO_LINK)
+    return regular_file(path, os.O_RDONLY if follow_link else os.O_RDONLY | os.O_NOFOLLOW)
 
 
 def regular_file(path: str | bytes | os.PathLike[str], flags: int) -> int:

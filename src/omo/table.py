@@ -76,7 +76,6 @@ class Workflow:
         return self.module("run").RUNS
 
     def directory(self, state: str) -> str:
-        """The directory of its runs."""
         import os
 
         return os.path.join(state, self.home)

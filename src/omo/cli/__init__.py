@@ -59,10 +59,7 @@ def _run() -> int:
 
 def _is_under_agent(*, in_session: bool) -> bool:
     """Whether a program above this one has a variable that hosts set for their agents, as far as the system lets us
-    look: `env -u` takes it away from this one alone.
-
-    With `in_session` only the programs of this terminal's session count, which were started in it.
-    """
+    look: `env -u` takes it away from this one alone. `in_session`: only programs started in this terminal count."""
     from omo import hosts
 
     marks = [f"\0{name}=".encode() for name in hosts.agent_variables()]

@@ -98,14 +98,12 @@ def main(
     if list(argv) in (["--version"], ["-V"], ["version"]):
         print(f"omo {__version__}")
         return 0
-    from omo.errors import OmoError
+    from omo.errors import BadInput, OmoError
 
     if argv[0] == "help":
         argv = [*argv[1:], "--help"]
     wants_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
     if argv[0] in IN_THE_CONVERSATION:
-        from omo.errors import BadInput
-
         typed = f"{argv[0]} is no command of the shell: it is typed in the conversation, as /omo:{argv[0]}"
         return _render_error(BadInput(typed, fix=IN_THE_CONVERSATION[argv[0]]), wants_json, environ)
     try:
@@ -168,20 +166,16 @@ def _render_error(error: OmoError, wants_json: bool, environ: Mapping[str, str])
         if error.fix:
             # One line, however long: it is there to be copied.
             print(f"  fix: {_spelled(error.fix, environ)}", file=sys.stderr)
-        if _is_refused_agent(error, environ):
+        from omo import hosts
+
+        # The fix mends what was wrong, but does not say how the agent's work goes on.
+        if error.code == "refused" and hosts.session_of(environ):
             _say("  omo next says what comes after", environ)
     return error.exit_code
 
 
 def _say(text: str, environ: Mapping[str, str]) -> None:
     print(folded(_spelled(text, environ), sys.stderr), file=sys.stderr)
-
-
-def _is_refused_agent(error: OmoError, environ: Mapping[str, str]) -> bool:
-    """Whether an agent was refused: the fix mends what was wrong, but does not say how its work goes on."""
-    from omo import hosts
-
-    return error.code == "refused" and bool(hosts.session_of(environ))
 
 
 def _spelled(text: str, environ: Mapping[str, str]) -> str:

@@ -69,7 +69,10 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 
             text, ending, marker = page.render(report), ".html", page.MARKER
         if arguments.out is not None:
-            path = _write_at(context, arguments.out, text, ending, marker)
+            if not arguments.out.endswith(ending):
+                what = f"--out {clip(arguments.out, 200)} does not end in {ending}"
+                raise BadInput(what, fix="--md writes Markdown, else it is a page")
+            path = out_file.write(context, arguments.out, text, marker, "report")
         elif arguments.md:
             _require_printed_elsewhere(report)
             return Result({}, text.rstrip("\n"), code)
@@ -77,14 +80,6 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
             path = _write(context, report, text)
     text = f"{progress.folded(report.verdict.text, sys.stdout)}\n{path}"
     return Result({**report.data, "path": path}, text, code)
-
-
-def _write_at(context: Context, out: str, text: str, ending: str, marker: str) -> str:
-    if not out.endswith(ending):
-        raise BadInput(
-            f"--out {clip(out, 200)} does not end in {ending}", fix="--md writes Markdown, else it is a page"
-        )
-    return out_file.write(context, out, text, marker, "report")
 
 
 def _write(context: Context, report: Report, text: str) -> str:

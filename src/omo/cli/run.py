@@ -258,10 +258,6 @@ class Rounds:
         notes = {"task": sha256(self.task.encode()), "round": self.number, "session": self.session}
         store.replace(self._notes, dumps(notes))
 
-    def _forget(self) -> None:
-        if os.path.exists(self._notes):
-            os.unlink(self._notes)
-
     def _rows(self) -> Mapping[str, Any]:
         try:
             return runtime.sessions(self.context.state)
@@ -373,12 +369,11 @@ class Rounds:
         row = self._rows().get(self.session)
         if row is None:
             return replace(played, failure=f"the client began no run ({played.note or 'it ended without a word'})")
-        failure = self._experiment(context) if _is_open(row) else ""
+        refusal = self._experiment(context) if _is_open(row) else ""
         verdict = self._verdict()
-        if verdict.is_proven:
-            failure = ""
-        else:
-            failure = "; ".join(filter(None, [_waits_for_user(row), failure or "; ".join(verdict.reasons)]))
+        failure = ""
+        if not verdict.is_proven:
+            failure = "; ".join(filter(None, [_waits_for_user(row), refusal or "; ".join(verdict.reasons)]))
         known = runs.known_gates(context, self.session)
         look = base.look(context.root, known.base).without(known.left_out)
         refused: list[str] = []
@@ -432,7 +427,8 @@ class Rounds:
 
     def _end(self, why: str, code: int) -> Result:
         """For good: the same command would begin anew."""
-        self._forget()
+        if os.path.exists(self._notes):
+            os.unlink(self._notes)
         self._let_go(why)
         return self._result(why, code)
 

@@ -165,7 +165,8 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event.name = text("hook_event_name")
     event.client = (environ or {}).get("CLAUDE_PID", "")
     event.directory = text("cwd")
-    event.project = _project_of(fields) or event.directory
+    # A status line is told where the session was started, and its `cwd` goes along with every cd.
+    event.project = texts_of(part(fields, "workspace"), "project_dir")[0] or event.directory
     event.turn = text("prompt_id")
     event.prompt = text("prompt")
     event.is_machine_prompt = text("source") not in ("", "user", "sdk")  # most versions do not say who wrote it
@@ -194,12 +195,6 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event.shows_messages = bool(environ and environ.get("CLAUDECODE"))
     event.can_permit = event.tool_title == "Bash" and PLAIN_ARGUMENTS.issuperset(event.arguments)
     return event
-
-
-def _project_of(fields: Json) -> str:
-    """A status line is told where the session was started, and its `cwd` goes along with every cd."""
-    project = part(fields, "workspace").get("project_dir")
-    return project if isinstance(project, str) else ""
 
 
 def _read_tool(event: Event, name: str, arguments: Json) -> None:

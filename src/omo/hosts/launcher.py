@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
 from omo import hosts
 
 SCRIPT = """\
@@ -28,9 +30,5 @@ MARK = SCRIPT.splitlines()[1].partition(";")[0]
 def script() -> str:
     """With ROOT for where the plugin was when it is written. That comes behind the first host, which knows where the
     newest is, and before the others, which know where their last session found one."""
-    first, *others = [_indented(host.finds_plugin()) for host in hosts.every()]
+    first, *others = [indent(host.finds_plugin().rstrip("\n"), "    ") for host in hosts.every()]
     return SCRIPT.replace("FIRST", first).replace("OTHERS", "\n".join(others))
-
-
-def _indented(lines: str) -> str:
-    return "\n".join(f"    {line}" for line in lines.splitlines())
