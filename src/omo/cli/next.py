@@ -150,12 +150,12 @@ def _in_words(step: NextStep) -> list[str]:
 
 
 def _asked_for(state: str, view: SessionView) -> NextStep | None:
-    """The workflow that the user typed last, where nothing was begun of it. A plan is begun with its critique."""
-    begun = {kind for kind, _ in runtime.left_open(view.brief.row)}
+    """How to begin the workflow that the user typed last; None where it was begun, a plan with its critique."""
+    begun = {kind for kind, _ in runtime.left_open(view.brief.row)}  # and the kinds of all events after the row
     for row in reversed(runtime.vouched_rows(state, view.name)):
         kind = str(row.get("kind"))
         if kind in ("cancelled", "paused", *requests.ARMED):  # their newer word
-            break
+            return None
         asked = requests.asked_of(row)
         if asked in table.BY_TYPED:
             workflow = table.BY_TYPED[asked]
@@ -163,7 +163,7 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
             if asked in workflow.without_run:
                 begins.add("awaits")
             if begun & begins:
-                break
+                return None
             words = f" {dumps(clip(str(row['text']), LONGEST_TEXT))}" if row.get("text") else ""
             why = f"the user typed /omo:{asked}{words}, and nothing of it was begun"
             return NextStep("start", why, workflow.module("status").BEGINNINGS[asked])

@@ -81,7 +81,7 @@ def register(commands: options.Commands) -> None:
     )
     parser.add_argument("--host", choices=hosts.NAMES, default=hosts.NAMES[0], help="which client works")
     parser.add_argument(
-        *("--wait",),
+        "--wait",
         type=options.as_setting(settings.positive_number),
         nargs="?",
         const=WAIT_MINUTES,
