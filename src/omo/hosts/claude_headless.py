@@ -54,22 +54,24 @@ class Headless(headless.Headless):
 
     def _permissions(self) -> tuple[str, list[str]]:
         """The mode and the rules that the arguments and the settings give."""
-        mode, rules, option = "", [], ""
+        mode = ""
+        rules: list[str] = []
         for file in claude_setup.Setup(self.environ, self.root).files:
             given = file.values.get("permissions")
             if isinstance(given, dict):
                 mode = str(given.get("defaultMode") or mode)
                 rules += [rule for rule in given.get("allow") or [] if isinstance(rule, str)]
+        option = ""
         for word in self.arguments:
+            value = word
             if word.startswith("-"):
                 option, _, value = word.partition("=")
-                word = value
                 if option == "--dangerously-skip-permissions":
                     mode = "bypassPermissions"
-            if word and option == "--permission-mode":
-                mode = word
-            elif word and option in ("--allowedTools", "--allowed-tools"):
-                rules += [rule.strip() for rule in _split(word)]
+            if value and option == "--permission-mode":
+                mode = value
+            elif value and option in ("--allowedTools", "--allowed-tools"):
+                rules += [rule.strip() for rule in _split(value)]
         return mode, rules
 
 
@@ -86,7 +88,7 @@ def _last_object(text: str) -> Json:
 
 
 def _split(word: str) -> list[str]:
-    """Rules that one argument names, between commas or blanks outside of parentheses."""
+    """The rules in one argument, which stand between commas or blanks outside of parentheses."""
     rules, depth = [""], 0
     for char in word:
         depth += (char == "(") - (char == ")")
@@ -101,11 +103,10 @@ def _allows(rules: list[str], command: Sequence[str]) -> bool:
     """Whether a rule is for this command: as it is, or by what it begins with (`make *`, and `make:*` as of old)."""
     text = shlex.join(command)
     for rule in rules:
-        if rule == "Bash":
-            return True
         name, _, pattern = rule.partition("(")
         begins, star, _ = pattern.removesuffix(")").partition("*")
         begins = begins.rstrip(" :")
-        if name == "Bash" and (text == begins or (star and f"{text} ".startswith(f"{begins} ".lstrip()))):
+        is_for_it = text == begins or (star and f"{text} ".startswith(f"{begins} ".lstrip()))
+        if rule == "Bash" or (name == "Bash" and is_for_it):
             return True
     return False
