@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from omo.state.rows import Base, Outcome, SessionRow
     from omo.workflows.ultrawork.prove import Proof, Prover
 
-
 TRIES = 5
 
 
@@ -108,6 +107,7 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipping: str) -> Outcome | None:
+    """How the run ended; None where the session went on meanwhile, and nothing was written. Raises where it may not."""
     from omo.workflows.ultrawork import runs
 
     row = context.row(name)
@@ -120,11 +120,11 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     ended = _outcome(context, name, row, proof, because, skipping)
     files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)), proof.whole)
 
-    def decide(now: SessionRow | None) -> runtime.Change:
-        if now is None or now.get("ledger") != row.get("ledger"):
+    def decide(current: SessionRow | None) -> runtime.Change:
+        if current is None or current.get("ledger") != row.get("ledger"):
             return runtime.Change(None)
-        event: SessionEvent = {"kind": "done", "outcome": ended, "tree": proof.look.tree, "run": gates.run_of(now)}
-        return runtime.Change(ended, session.finish(now, ended, at=stamp(context.now), files=files), [event])
+        event: SessionEvent = {"kind": "done", "outcome": ended, "tree": proof.look.tree, "run": gates.run_of(current)}
+        return runtime.Change(ended, session.finish(current, ended, at=stamp(context.now), files=files), [event])
 
     answer: Outcome | None = context.change(name, decide)
     return answer
