@@ -250,13 +250,13 @@ DEFAULT_LIMITS = Settings().limits
 
 def load(environ: Mapping[str, str], root: str) -> Settings:
     file, problems = _project_file(root)
-    settings = of(environ, file)
+    settings = merged(environ, file)
     settings.problems[:0] = problems
     return settings
 
 
-def of(environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
-    """The same, from the contents of the project's file."""
+def merged(environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
+    """The settings of the environment and of the project's file, whose contents these are."""
     settings = Settings()
     for knob in KNOBS:
         sources = [(environ.get(variable, ""), variable) for variable in knob.variables]

@@ -310,7 +310,7 @@ def keeps_questions_in_the_plan(event: Event, world: World) -> Denial | None:
     # By the hook's own environment, which is the user's; else as the project was committed where the run began.
     # The agent's shell and its edits of the project's file have no say in it.
     committed = any(summary.get("attended") is True for summary in work.values())
-    is_attended = settings.of(world.environ, {"attended": committed}).attended
+    is_attended = settings.merged(world.environ, {"attended": committed}).attended
     return None if is_attended else Denial("ask", reason, event.question)
 
 

@@ -216,7 +216,7 @@ def _gate_facts(world: World, row: SessionRow) -> list[Fact]:
             # What the command left for the gate to say; where it left nothing, the gate is open.
             facts.append(Fact(f"work.{workflow.kind}.deny.{what}", RUNTIME, part(summary, "deny").get(what)))
     # By the environment of the hook; else as the project was committed where the run began, which its row keeps.
-    known = settings.of(world.environ, {})
+    known = settings.merged(world.environ, {})
     if known.origins["attended"] != "default":
         facts.append(Fact("attended", known.origins["attended"], known.values["attended"]))
     else:

@@ -181,7 +181,7 @@ def settings_at(root: str, commit: str | None) -> Settings:
     name = Path(paths.settings_file(root)).relative_to(root).as_posix()
     try:
         text = git.ask(Path(root), "cat-file", "blob", f"{commit}:./{name}")
-        return all_settings.of({}, store.parse(store.encode(text), name))
+        return all_settings.merged({}, store.parse(store.encode(text), name))
     except (NotEvaluable, Unreadable):
         return Settings()
 
