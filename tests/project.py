@@ -93,7 +93,7 @@ class Answer:
 
 @dataclass
 class Project:
-    """A project and one conversation in it. Its clock stands still but for what happens here: each thing a second."""
+    """A project and one conversation in it. Its clock goes on by one second for each thing that happens here."""
 
     root: Path
     session: str = SESSION
@@ -119,7 +119,7 @@ class Project:
         is_under_agent: bool = True,
         env: Mapping[str, str] | None = None,
     ) -> Ran:
-        """In the agent's shell, or in a terminal of the user's own, where a session is known only if it is given."""
+        """Runs a command in the agent's shell, or in the user's terminal, which has only the session it is given."""
         self.now += 1
         variables = dict(self.environ)
         if by == "agent":
@@ -129,9 +129,13 @@ class Project:
         variables |= env or {}
         out, err = Stream(is_screen=self.has_screen), Stream()
         with reading(stdin), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            place = str(cwd or self.root)
             code = main(
-                *(list(argv), variables, place, self.now), has_terminal=has_terminal, is_under_agent=is_under_agent
+                list(argv),
+                variables,
+                str(cwd or self.root),
+                self.now,
+                has_terminal=has_terminal,
+                is_under_agent=is_under_agent,
             )
         return Ran(code, out.text, err.text)
 
