@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from omo import hosts, options, progress, settings
 from omo.cli import ulw
@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         progress.stream = None  # a log has one line a round
     _require_ready(context, host)
     store.make_state_dir(context.state)
-    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         with store.Lock(os.path.join(context.state, "run.lock"), store.Deadline(0.1)):
             return Rounds(arguments, context, host).until_the_end()
@@ -124,10 +124,6 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         raise
     except Busy:
         raise Refused("another omo run is at work in this tree", fix="wait for it, or use another worktree") from None
-
-
-def _terminated(number: int, frame: object) -> NoReturn:
-    raise SystemExit(128 + number)
 
 
 def _asked_in(root: str) -> Ask:
