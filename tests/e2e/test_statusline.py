@@ -30,7 +30,8 @@ def test_it_appears_with_ulw_and_is_gone_with_the_release(stage: Stage) -> None:
     environ = {"HOME": str(stage.home), "OMO_ENV_HOME": str(stage.data)}
     assert stage.plugin is not None
     here = setup.Installation(Context(environ, str(stage.project), 0.0, has_terminal=True), stage.plugin)
-    setup.carry_out(setup.status_line_steps(here))
+    for step in setup.status_line_steps(here):
+        step.make()
 
     terminal, held = start(stage, say("Ultrawork is on: I continue."), say("Nothing more."))
     terminal.wait_for(lambda screen: below_the_prompt(screen)[:2] == ["mine", "omo ulw"])
