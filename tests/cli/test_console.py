@@ -198,8 +198,8 @@ def test_a_terminal_breaks_no_word_of_what_is_said(project: Project) -> None:
     project.prompt("/omo:ultragoal a file NOTES")
     assert shown_on_44_columns(project, "next", "--session", SESSION) == [
         "Nothing is on in this session.",
-        "Next: the user typed /omo:ultragoal, and",
-        "nothing of it was begun",
+        'Next: the user typed /omo:ultragoal "a file',
+        'NOTES", and nothing of it was begun',
         "  $ omo ultragoal create-goals --start --brief-file FILE   (write the goals down, then)",
     ]
 

@@ -194,7 +194,10 @@ def test_an_independent_agent_answers_what_only_judgement_can(project: Project) 
     judge_says(project, brief)
     done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["outcome"]["verdict"]) == (0, "judged"), done.out
-    assert done.json["outcome"]["why"] == "goal G1: omo:judge was seen to answer 2 questions with pass"
+    assert (
+        done.json["outcome"]["why"]
+        == "goal G1: 1 of 1 check passes; omo:judge was seen to answer 2 questions with pass"
+    )
 
 
 def test_a_judge_of_the_agents_own_questions_makes_nothing_more_than_its_word(project: Project) -> None:
