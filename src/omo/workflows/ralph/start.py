@@ -62,8 +62,8 @@ def start(
     reduced_scope: str = "",
     request: str = "",
 ) -> tuple[RalphRun, NextStep]:
-    """Its first iteration is open at once. Without a file the criteria are those of the file whose name the user typed,
-    else the project's own checks, seen from `cwd`.
+    """Begin a run and open its first iteration. Without a `path` the criteria are those of the file whose name the user
+    typed, else the project's own checks, seen from `cwd`.
 
     `request` is what the user asked for, where no hook heard them type it.
     """
@@ -71,24 +71,27 @@ def start(
     with RALPH.start_lock(caller):
         own = load(RALPH, caller)
         _require_over(caller, own)
-        mine = own.state if own is not None else None
-        # It did not pass, and the user did not end it: this run is held to what that was for.
-        unfinished = mine if mine is not None and (mine.is_open or mine.is_the_users_turn) else None
+        previous = own.state if own is not None else None
+        unfinished = None
+        if previous is not None and (previous.is_open or previous.is_the_users_turn):
+            unfinished = previous  # the user did not end it: the new run is held to what that one was for
         typed = requests.typed(caller.events, "ralph")
-        new = requests.typed(typed, "ralph", str(mine.started.get("ts")) if mine is not None else "")
-        began = _began(caller, typed, new, unfinished)
-        path = path or _named_file(caller, new)
-        head = began["head"] or changes.head(Path(caller.root))
+        typed_since = requests.typed(typed, "ralph", str(previous.started.get("ts")) if previous is not None else "")
+        files = _files_when_asked(caller, typed, typed_since, unfinished)
+        path = path or _named_file(caller, typed_since)
+        head = files["head"] or changes.head(Path(caller.root))
         wanted, source, digest = _criteria(caller, path, head, cwd)
         last = _last_state(caller, own)
         after = _cleared_away(caller) if own is None else _carried_on(unfinished, wanted)
-        is_begun_anew = caller.by == "user" and mine is not None and mine.how != "pass"  # in their own terminal
-        asked_for = _request(caller, new, mine if is_begun_anew else unfinished, request)
+        carried_on = unfinished
+        if caller.by == "user" and previous is not None and previous.how != "pass":
+            carried_on = previous  # in their own terminal the user goes on also with what they have ended
+        asked_for = _request(caller, typed_since, carried_on, request)
         if not asked_for and not wanted:
             raise Refused(NOTHING_FOUND, fix=NAME_THEM)
         if asked_for:
             wanted = [_request_criterion(), *wanted]
-        begins: RalphRow = {
+        started: RalphRow = {
             "kind": "started",
             "run": RALPH.new_id(caller),
             "session": caller.session,
@@ -98,7 +101,7 @@ def start(
             "confirmed": caller.by == "user" or requests.is_named(typed, digest),
             "source": source,
             "base": head,
-            "files": began,
+            "files": files,
             "programs": proving.programs_of(caller.root, criteria.commands_of(wanted)),
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
@@ -106,43 +109,47 @@ def start(
             "carried": _seen_failing(last, wanted),
             "after": after,
         }
-        check_sizes([begins])
-        before = _pin(caller, wanted, begins)
+        check_sizes([started])
+        before = _pin(caller, wanted, started)
         if path is None:  # what passes already is meant to stay so
             wanted = [replace(each, guard=before[each.id] == "pass") for each in wanted]
             if all(each.guard for each in wanted):
                 raise Refused(NOTHING_FAILS, fix=NAME_THEM)
-            begins["criteria"] = [criterion.data for criterion in wanted]
+            started["criteria"] = [criterion.data for criterion in wanted]
         if after:
             take_up_again(caller, str(after["run"]))
-        run = Run(RALPH, caller, begins["run"])
-        run.append({**begins, "before": before}, opening(caller, Files(caller.root), 1))
+        run = Run(RALPH, caller, started["run"])
+        run.append({**started, "before": before}, opening(caller, Files(caller.root), 1))
     return run, publish(run, begins=True)
 
 
-def _began(
-    caller: Caller, typed: Sequence[SessionEvent], new: Sequence[SessionEvent], unfinished: RalphState | None
+def _files_when_asked(
+    caller: Caller, typed: Sequence[SessionEvent], typed_since: Sequence[SessionEvent], unfinished: RalphState | None
 ) -> Base:
-    """The files when the user asked for this run, or for the one that it carries on, also where they typed the same
-    once more ("weakened, every iteration used, asked for again"); where no hook heard them, as they are now."""
-    before = [row.get("text") for row in typed if row not in new] if unfinished is not None else []
-    for row in reversed(new):
-        if row.get("text") not in before[-1:] and isinstance(row.get("base"), dict):
+    """The files when the user asked for this run, or for the unfinished one that it carries on: typing the same again
+    begins nothing new ("weakened, every iteration used, asked for again"). Where no hook heard them, as now."""
+    asked_before = []
+    if unfinished is not None:
+        asked_before = [row.get("text") for row in typed if row not in typed_since]
+    for row in reversed(typed_since):
+        is_repeated = row.get("text") in asked_before[-1:]
+        if not is_repeated and isinstance(row.get("base"), dict):
             return read_base(row.get("base"))
-    if unfinished is not None and (unfinished.is_request_heard or before):
+    if unfinished is not None and (unfinished.is_request_heard or asked_before):
         return read_base(unfinished.started.get("files"))
     return base.take(caller.root, os.environ, caller.state)
 
 
-def _named_file(caller: Caller, new: Sequence[SessionEvent]) -> Path | None:
-    """Where the user typed nothing but its name. "honest: criteria that the user named, begun without their name"."""
-    if not new or not _names_criteria(new[-1]):
+def _named_file(caller: Caller, typed_since: Sequence[SessionEvent]) -> Path | None:
+    """The file of criteria, where its name is all that the user typed ("honest: criteria that the user named, begun
+    without their name")."""
+    if not typed_since or not _names_criteria(typed_since[-1]):
         return None
-    return Path(caller.here, requests.files_of(new[-1])[0]["path"])
+    return Path(caller.here, requests.files_of(typed_since[-1])[0]["path"])
 
 
 def _names_criteria(row: SessionEvent) -> bool:
-    """A file of another form says what they ask for: tests/ralph/test_request.py, test_a_file_of_wishes."""
+    """A file of another form is a request in words: tests/ralph/test_request.py, test_a_file_of_wishes."""
     return bool(requests.file_alone(row)) and requests.files_of(row)[0]["path"].endswith((".json", ".yaml", ".yml"))
 
 
@@ -155,8 +162,7 @@ def _require_options(caller: Caller, path: Path | None, max_iterations: int, red
         )
     if not reduced_scope:
         return
-    session = shlex.quote(caller.session)
-    again = f'omo ralph start --session {session}{file} --reduced-scope "why less is enough"'
+    again = f'omo ralph start --session {shlex.quote(caller.session)}{file} --reduced-scope "why less is enough"'
     if caller.by != "user":
         raise Refused(
             "--reduced-scope lets phases be left out, which only the user can authorise",
@@ -183,7 +189,7 @@ def _require_over(caller: Caller, own: RalphRun | None) -> None:
 
 
 def _criteria(caller: Caller, path: Path | None, head: str | None, cwd: str) -> tuple[list[Criterion], str, str]:
-    """Those of the file, how the run names it, and its digest; without a file the project's own checks."""
+    """The criteria of the file, how the run names that file, and its digest; without one, the project's own checks."""
     if path is None:
         return criteria.proposed(caller.root, head, cwd), "", ""
     wanted, digest = criteria.load(path), sha256(path.read_bytes())
@@ -194,11 +200,13 @@ def _criteria(caller: Caller, path: Path | None, head: str | None, cwd: str) -> 
     return wanted, source, digest
 
 
-def _request(caller: Caller, new: Sequence[SessionEvent], before: RalphState | None, given: str) -> Request | None:
-    """As the user typed it since the session's last run; else as it was handed in, or as it was for the run `before`
-    that this one carries on."""
+def _request(
+    caller: Caller, typed_since: Sequence[SessionEvent], carried_on: RalphState | None, given: str
+) -> Request | None:
+    """What the user typed since the session's last run; else what was handed in, or what the run was for that this one
+    carries on."""
     texts = []
-    for row in new:
+    for row in typed_since:
         if row.get("text") and not _names_criteria(row):
             texts.append(requests.text_of(row) if requests.file_alone(row) else str(row["text"]))
     if texts and given.strip() and caller.by != "user":
@@ -212,7 +220,7 @@ def _request(caller: Caller, new: Sequence[SessionEvent], before: RalphState | N
         return {"text": texts[-1], "by": "user"}
     if given.strip():
         return {"text": block(given.strip(), rules.LONGEST_REQUEST), "by": caller.by}
-    return before.started.get("request") if before is not None else None
+    return carried_on.started.get("request") if carried_on is not None else None
 
 
 def _request_criterion() -> Criterion:
@@ -220,8 +228,8 @@ def _request_criterion() -> Criterion:
     return Criterion(rules.REQUEST, rules.REQUEST_DESCRIPTION, checks, [], False)
 
 
-def _pin(caller: Caller, wanted: Sequence[Criterion], row: RalphRow) -> dict[str, str]:
-    """Every criterion's checks, each for itself; what each says before the work. All that prove nothing are named.
+def _pin(caller: Caller, wanted: Sequence[Criterion], started: RalphRow) -> dict[str, str]:
+    """Pin the checks of each criterion, and tell what each says before the work. All that prove nothing are refused.
 
     A refusal leaves the pins of the others behind, under the name of a run that never began.
     """
@@ -229,17 +237,18 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], row: RalphRow) -> dict[str
     before: dict[str, str] = {}
     defects: list[str] = []
     for criterion in wanted:
+        may_pass = criterion.guard or criterion.id in started["carried"]
         try:
             report = pins.pin(
                 caller.state,
                 caller.root,
                 parse_checks(criterion.checks),
-                source=row["source"],
-                goal=criterion.goal(row["run"]),
+                source=started["source"],
+                goal=criterion.goal(started["run"]),
                 by=caller.by,
                 now=caller.now,
                 wait=caller.wait,
-                refuse_vacuous=bool(row["source"]) and not criterion.guard and criterion.id not in row["carried"],
+                refuse_vacuous=bool(started["source"]) and not may_pass,
             )
             before[criterion.id] = report.verdict.verdict
         except Refused as error:
@@ -260,7 +269,7 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], row: RalphRow) -> dict[str
 
 
 def _last_state(caller: Caller, own: RalphRun | None) -> RalphState | None:
-    """Of the session's last run, else of the newest in the project; what is not as omo wrote it teaches nothing."""
+    """The state of the session's last run, else of the newest in the project; None where its ledger is damaged."""
     run = own
     if run is None and (names := RALPH.names(caller.state)):
         run = Run(RALPH, caller, names[-1])
@@ -270,7 +279,7 @@ def _last_state(caller: Caller, own: RalphRun | None) -> RalphState | None:
 
 
 def _lessons(last: RalphState | None, wanted: Sequence[Criterion]) -> list[AskedBefore]:
-    """What it left blocked; `again` are the new criteria that ask the same."""
+    """What the last run left blocked; `again` names the new criteria that ask the same."""
     if last is None:
         return []
     lessons: list[AskedBefore] = []
@@ -297,9 +306,8 @@ def _is_same(first: AskedBefore, second: AskedBefore) -> bool:
 
 
 def _seen_failing(last: RalphState | None, wanted: Sequence[Criterion]) -> list[str]:
-    """Those that failed before a run which did not pass: their work may be done by now, and was never judged to the
-    end, so that passing already does not make them vacuous.
-    """
+    """The criteria that failed before a run which did not pass. Their work may be done by now without having been
+    judged, so they are not vacuous if they pass already."""
     if last is None or last.ended is None or last.how == "pass":
         return []
     before = part(last.started, "before")
@@ -311,7 +319,7 @@ def _seen_failing(last: RalphState | None, wanted: Sequence[Criterion]) -> list[
 
 
 def _cleared_away(caller: Caller) -> RunBefore:
-    """The session's last run, where the agent has cleared it away: what it asked for nobody compares any more."""
+    """The session's last run where the agent has cleared it away; nobody can compare any more what it asked for."""
     summary = caller.summary(KIND)
     if not summary.get("cleared"):
         return {}
@@ -319,7 +327,7 @@ def _cleared_away(caller: Caller) -> RunBefore:
 
 
 def _carried_on(last: RalphState | None, wanted: Sequence[Criterion]) -> RunBefore:
-    """What of the unfinished run is not asked any more, and what the runs before it had dropped."""
+    """The unfinished run, with the criteria that it or a run before it had and that are not asked any more."""
     if last is None:
         return {}
     asked = list(last.after.get("dropped") or [])
