@@ -302,8 +302,8 @@ class Finish:
             ways.append(f"{why}; one that the user pins would count: /omo:pin COMMAND")
         if any(each.verdict in experiment.SHOWS_NO_RED for each in made):
             ways.append("a test that fails without the work would show it; then omo ulw done again")
-            if self.proof.of_form:
-                ways.append(f"if the work is for what it looks at: {self.proof.of_form}; then omo ulw done again")
+            if self.proof.pin_of_form:
+                ways.append(f"if the work is for what it looks at: {self.proof.pin_of_form}; then omo ulw done again")
         changed_rest = next((each.changed_rest for each in made if each.verdict in experiment.TESTS_CHANGED), ())
         if changed_rest:
             ways.append(f"if the user wants this change {ASKS}, they type /omo:allow {clip(changed_rest[0], 80)}")

@@ -23,7 +23,7 @@ MOST_ROUNDS = 3
 
 
 def _without_manager(argv: list[str]) -> list[str]:
-    """The same tests without the manager of packages that runs them; empty where there is none."""
+    """The same command without the package manager that runs it; empty where none does."""
     if argv[0] in SCRIPT_RUNNERS.values():
         return ["npm", *argv[1:]]
     return argv[2:] if argv[1:2] == ["run"] else []
@@ -31,32 +31,34 @@ def _without_manager(argv: list[str]) -> list[str]:
 
 @dataclass
 class Proof:
-    """What was shown of a session's gates on the files as they are. `tests_not_run` says why the project's own tests
-    were not; it is empty where they were, or where there are none."""
+    """What a session's gates showed on the files as they are. `tests_not_run` says why the project's own tests did not
+    run; it is empty where they did, or where there are none."""
 
     gates: Gates
     look: base.Look
     whole: base.Look  # with what gates' own runs have written
-    owners: dict[str, str] = field(default_factory=dict)  # by gate whose it is, empty where the agent chose it
-    # By gate what it said of exactly these files, with the variables that a command has here.
+    # Each by the name of a gate: whose it is, empty where the agent chose it; what it said of exactly these files, with
+    # the variables that a command has here; and what came of its experiment.
+    owners: dict[str, str] = field(default_factory=dict)
     results: dict[str, GateRun | None] = field(default_factory=dict)
     experiments: dict[str, Experiment] = field(default_factory=dict)
     tests_not_run: str = ""
     tests: list[str] = field(default_factory=list)  # the gates that run the project's own tests
-    of_form: str = ""  # how the project's linter or checker of types, which is no gate yet, becomes one
+    pin_of_form: str = ""  # the command that makes the project's linter or type checker a gate, where it is none yet
 
 
 class Prover:
-    """Makes what is missing, and remembers it: `omo ulw done` asks again when the session went on meanwhile."""
+    """Runs the gates and experiments of which nothing is known on these files, and remembers what came of them:
+    `omo ulw done` asks again when the session went on meanwhile."""
 
     def __init__(self, context: Context, session: str, *, makes: bool, runs_gates: bool = True) -> None:
         self.context = context
         self.session = session
-        self.makes = makes  # swapped runs; the agent that gives its word asks for none
-        self.runs_gates = runs_gates  # not where it says that one cannot be run
-        self._known: dict[tuple[str, str], Experiment] = {}
+        self.makes = makes  # runs on swapped files; an agent that gives its word asks for none
+        self.runs_gates = runs_gates  # False where the agent says that one cannot be run
+        self._experiments: dict[tuple[str, str], Experiment] = {}  # by command and tree
         self._owners: dict[str, str] = {}  # by command
-        self._ran: set[str] = set()  # by its name
+        self._ran: set[str] = set()  # names of gates
         self._whole: base.Look | None = None  # the files as they were last seen, if nothing has run since
         self._env = gate_runs.environment_id(child_environment(os.environ))
 
@@ -68,38 +70,44 @@ class Prover:
             if self.makes:
                 proof = self._with_project_tests(proof)
             else:
-                self._name_project_tests(proof)
-            after = self._after_runs(self._with_failures_run_again(proof))
+                self._note_tests_not_run(proof)
+            after = self._with_failures_run_again(proof)
+            self._make_experiments(after)
+            after = self._with_all_run(after)
             if after.look.tree == proof.look.tree:
                 break
+        if any(made.verdict in experiment.SHOWS_NO_RED for made in after.experiments.values()):
+            after.pin_of_form = self._pin_of_form(after)
         return after
 
-    def _after_runs(self, proof: Proof) -> Proof:
-        counting = self._counting(proof)
+    def _make_experiments(self, proof: Proof) -> None:
+        proving = self._proving(proof)
         for gate in proof.gates:
-            if gate not in counting:
+            if gate not in proving:
                 self._run_unseen(proof, gate)
         # Past a gate that fails nothing is proven, so no file is swapped for it, unless its tests are known by name.
-        if all(gate.last is not None and gate.last.names_are_whole for gate in self._failing(proof)):
-            for gate in counting:
-                made = proof.experiments[gate.name] = self._experiment(proof, gate)
-                is_of_tests = not self._tests or self._covers_tests(proof, gate)
-                if made.holds and (is_of_tests or form.is_form(gate.argv)):
-                    break
-            self._hold_tests_as_they_were(proof)
+        if not all(gate.last is not None and gate.last.names_are_whole for gate in self._failing(proof)):
+            return
+        for gate in proving:
+            made = proof.experiments[gate.name] = self._experiment(proof, gate)
+            is_of_tests = not self._tests or self._covers_tests(proof, gate)
+            if made.holds and (is_of_tests or form.is_form(gate.argv)):
+                break
+        self._hold_tests_as_they_were(proof)
+
+    def _with_all_run(self, proof: Proof) -> Proof:
+        """The last look, with the experiments that were made, after each gate has run on the files as they are now."""
         between = self._look()
         for gate in between.gates:
             self._run_unseen(between, gate)
         after = self._look()
         after.experiments, after.tests_not_run = proof.experiments, proof.tests_not_run
         after.tests = [gate.name for gate in after.gates if self._covers_tests(after, gate)]
-        if any(made.verdict in experiment.SHOWS_NO_RED for made in after.experiments.values()):
-            after.of_form = self._of_form(after)
         return after
 
-    def _of_form(self, proof: Proof) -> str:
-        """Where the tests pass without the work too, and the user spoke of a linter or of types: nobody else is led to
-        prove a task by a finding that was lying about."""
+    def _pin_of_form(self, proof: Proof) -> str:
+        """Only where the user spoke of a linter or of types: nobody else is led to prove a task by a finding of one
+        that has nothing to do with it."""
         here = paths.session_directory(self.context.environ, self.context.cwd)
         row = self.context.row(self.session)
         events = runtime.vouched_rows(self.context.state, self.session)
@@ -113,8 +121,8 @@ class Prover:
         return ""
 
     def _hold_tests_as_they_were(self, proof: Proof) -> None:
-        """Where another gate proves, and the tests pass without the work too, or were not tried: then nobody has seen
-        the old ones run ("the test emptied, while the linter proves")."""
+        """Where another gate proves, and the tests pass without the work too or were not tried, nobody has seen the old
+        tests run ("the test emptied, while the linter proves"): they are run here."""
         proven = next((made for made in proof.experiments.values() if made.holds), None)
         if proven is None:
             return
@@ -129,15 +137,15 @@ class Prover:
                 weak = replace(made or proven, verdict=experiment.OLD_TESTS_FAIL, reason=reason)
                 proof.experiments[gate.name] = weak
 
-    def _counting(self, proof: Proof) -> list[Gate]:
-        """The gates by which something can be proven, those of tests first. Of the project's own commands one over a
-        part of the tests is none, where the whole is a gate too: a test could have been weakened in the other part."""
-        counting = []
+    def _proving(self, proof: Proof) -> list[Gate]:
+        """The gates by which something can be proven, those of tests first. A command of the project's own that runs a
+        part of its tests proves nothing: a test could have been weakened in the other part."""
+        proving = []
         for gate in proof.gates:
             is_whole = not self._tests or form.is_form(gate.argv) or self._covers_tests(proof, gate)
             if gate.is_users or (proof.owners[gate.name] and is_whole):
-                counting.append(gate)
-        return sorted(counting, key=lambda gate: (form.is_form(gate.argv), not gate.is_users))
+                proving.append(gate)
+        return sorted(proving, key=lambda gate: (form.is_form(gate.argv), not gate.is_users))
 
     def _look(self) -> Proof:
         """What is known of the gates; and of the files, which are looked at again only if something has run."""
@@ -176,7 +184,7 @@ class Prover:
     def _tests_without_gate(self, proof: Proof) -> list[Check]:
         return [check for check in self._tests if not any(self._covers(gate, check, proof) for gate in proof.gates)]
 
-    def _name_project_tests(self, proof: Proof) -> None:
+    def _note_tests_not_run(self, proof: Proof) -> None:
         for check in self._tests_without_gate(proof):
             proof.tests_not_run = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)}) were not run"
 
@@ -192,7 +200,7 @@ class Prover:
         directory = os.path.join(self.context.root, check.cwd)
         program = typed_commands.resolve(check.argv[0], directory, os.environ.get("PATH", ""))
         plainly = _without_manager(check.argv)
-        if program is None and plainly:  # what a lock file has it run by is not here
+        if program is None and plainly:  # the manager that a lock file names is not installed
             program = typed_commands.resolve(plainly[0], directory, os.environ.get("PATH", ""))
             check.argv = plainly if program is not None else check.argv
         if program is None:
@@ -222,7 +230,8 @@ class Prover:
         return failing
 
     def _with_failures_run_again(self, proof: Proof) -> Proof:
-        """What stood in its way need not have been a file: "a gate that asks git, committed after it failed"."""
+        """The files are the same, but what made a gate fail need not have been one: "a gate that asks git, committed
+        after it failed"."""
         again = [gate for gate in self._failing(proof) if self.runs_gates and gate.name not in self._ran]
         for gate in again:
             self._run(gate, asks=True)
@@ -234,14 +243,14 @@ class Prover:
 
     def _experiment(self, proof: Proof, gate: Gate) -> Experiment:
         key = (gate.command, proof.look.tree)
-        if key not in self._known:
+        if key not in self._experiments:
             subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             seen = runs.seen(gate, self._env)
             made = experiment.prove(subject, gate, seen, lambda: self._run(gate, asks=True))
             if made.verdict == experiment.NOT_MADE:
                 self._whole = None  # it may have ended between two runs
-            self._known[key] = made
-        return self._known[key]
+            self._experiments[key] = made
+        return self._experiments[key]
 
     def _run(self, gate: Gate, *, asks: bool = False) -> CommandRun:
         ran = runs.run_gates(self.context, self.session, gate.name, asks=asks, before=self._whole)
