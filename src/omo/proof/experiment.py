@@ -26,8 +26,8 @@ from omo.proof.gate_runs import AS_IT_IS, MOST_NAMED, OLD_TESTS, WITHOUT, Comman
 from omo.proof.swap_files import File
 from omo.text import clip, counted, listed
 
-MANIFESTS = "with the old tests, manifests as they are"
-# What came of it. Only the first is a proof.
+NEW_MANIFESTS = "with the old tests, manifests as they are"
+# What came of an experiment. Only the first is a proof.
 HOLDS = "holds"
 PASSES_WITHOUT = "passes without the work"
 OLD_TESTS_FAIL = "old tests fail"
@@ -39,7 +39,6 @@ NO_WORK = "no work"  # nothing that could be taken away was changed
 NOT_MADE = "not made"
 SHOWS_NO_RED = (PASSES_WITHOUT, NOTHING_SHOWN)
 TESTS_CHANGED = (OLD_TESTS_FAIL, FEWER_TESTS)
-
 
 WORTH_TELLING = 20.0  # seconds
 SHORTEST_LIMIT = 60.0  # seconds that a run on other files may take, or ten times what it takes as it is
@@ -73,8 +72,8 @@ def prove(
     run_as_it_is: Callable[[], CommandRun],
     judge: Judge | None = None,
 ) -> Experiment:
-    """Make what was not seen. `seen` are runs of this command that the caller knows of, the newest last; `judge` says
-    whether one passed where that is not only its exit code."""
+    """Make the runs that were not seen, and say what all of them show. `seen` are runs of this command that the
+    caller knows of, the newest last; `judge` says whether one passed where its exit code alone does not."""
     changed_rest: Sequence[str] = ()
     try:
         arranged = arrange(subject, command)
@@ -88,7 +87,7 @@ def prove(
 
 
 def weakened(subject: Subject, command: GateCommand) -> str:
-    """For an end that others have judged: why a pass of this command need not mean what it did before. Empty where no
+    """Why a pass of this command need not mean what it did before, for an end that others have judged. Empty where no
     test, configuration or data was changed, or where it passes with them as they were too."""
     if shadows := reading.shadows(subject.root, subject.began, command, subject.allowed):
         return outputs.IN_PLACE_OF_RUNNER.format(shadows[0])
@@ -104,7 +103,7 @@ def weakened(subject: Subject, command: GateCommand) -> str:
 
 
 def run_now(subject: Subject, command: GateCommand, judge: Judge | None = None) -> CommandRun:
-    """As it is."""
+    """Run the command on the files as they are."""
     outcome = gate_runs.run_asking(command, subject.root, gate_runs.environment(subject.environ), command.timeout)
     shadows = reading.shadows(subject.root, subject.began, command, subject.allowed)
     return gate_runs.read_run(
@@ -123,10 +122,12 @@ class _Trial:
     judge: Judge | None = None
 
     def experiment(self) -> Experiment:
-        flaky = self._flaky()
-        if flaky:
+        if flaky := self._flaky():
             return self._result(NOTHING_SHOWN, f"it both fails and passes on the same files ({flaky})", {})
-        runs = {name: run for name in self.arranged.keys if (run := self._seen(name)) is not None}
+        runs = {}
+        for name in self.arranged.keys:
+            if (run := self._seen(name)) is not None:
+                runs[name] = run
         now = runs.get(AS_IT_IS)
         if now is not None and now.result == "fail" and not now.names_are_whole:
             return self._result(FAILS, f"it fails ({now.summary})", runs)
@@ -134,9 +135,9 @@ class _Trial:
         if WITHOUT in runs and runs[WITHOUT].result == "pass":
             missing = []  # it has shown enough
         if missing and not self.subject.makes and now is not None:
-            for old in [run for run in self.seen if run.on_files == self.arranged.keys.get(OLD_TESTS)][-1:]:
-                if old.result == "fail":  # of which the user is told, also where the old tests could not be loaded
-                    return self._old_tests_fail({WITHOUT: now, OLD_TESTS: old, AS_IT_IS: now, **runs})
+            old = self._newest(OLD_TESTS)
+            if old is not None and old.result == "fail":  # the user is told, even if the old tests could not be loaded
+                return self._old_tests_fail({WITHOUT: now, OLD_TESTS: old, AS_IT_IS: now, **runs})
         if missing:
             self._require_time(len(missing) + 1, now)
             runs.update(self._make(missing))
@@ -145,7 +146,7 @@ class _Trial:
         return self._judged(runs)
 
     def with_old_tests(self) -> Experiment:
-        """The second run and the last, for who need not know whether it fails without the work."""
+        """Only the second run and the last, where it does not matter whether it fails without the work."""
         seen = self._seen(OLD_TESTS)
         if seen is None:
             self._require_time(2, None)
@@ -158,15 +159,19 @@ class _Trial:
             return self._result(FEWER_TESTS, reason, runs)
         return self._result(HOLDS, "", runs)
 
-    def _seen(self, name: str) -> CommandRun | None:
-        """The newest run on these files. A failure that may have been the machine's, before a package was installed,
-        is looked at again; so is one that nobody can tell."""
+    def _newest(self, arrangement: str) -> CommandRun | None:
         for run in reversed(self.seen):
-            if run.on_files != self.arranged.keys[name]:
-                continue
-            is_sure = run.result == "pass" or (run.result == "fail" and not run.broke_before_tests)
-            return run if is_sure and run.exit not in COULD_NOT_START else None
+            if run.on_files == self.arranged.keys.get(arrangement):
+                return run
         return None
+
+    def _seen(self, arrangement: str) -> CommandRun | None:
+        """The newest run, unless it is to be made again: its result is unknown, or it is a failure that may have been
+        the machine's, say before a package was installed."""
+        run = self._newest(arrangement)
+        if run is None or run.result not in ("pass", "fail") or run.exit in COULD_NOT_START:
+            return None
+        return None if run.result == "fail" and run.broke_before_tests else run
 
     def _flaky(self) -> str:
         for name, key in self.arranged.keys.items():
@@ -195,15 +200,16 @@ class _Trial:
             )
 
     def _make(self, names: Sequence[str]) -> dict[str, CommandRun]:
-        """The runs on swapped files. The second is not needed where the first has shown enough."""
-        subject, arranged = self.subject, self.arranged
+        """Make runs on swapped files. The second is not needed where the first has shown enough."""
+        subject = self.subject
         runs: dict[str, CommandRun] = {}
-        arrangements = {**arranged.files, **self._lenient()}
+        with_new_manifests = self._old_tests_with_new_manifests()
+        arrangements = {**self.arranged.files, **with_new_manifests}
         with swap.Swap(subject.root, subject.state, arrangements, lambda: base.untracked(subject.root)) as swapped:
             for name in names:
                 runs[name] = self._run(swapped, name)
-                if name == OLD_TESTS and _could_not_be_built(runs[name]) and MANIFESTS in self._lenient():
-                    runs[name] = self._run(swapped, MANIFESTS)
+                if name == OLD_TESTS and _could_not_be_built(runs[name]) and with_new_manifests:
+                    runs[name] = self._run(swapped, NEW_MANIFESTS)
                 gate_runs.record(subject, self.command, name, runs[name])
                 if name == WITHOUT and runs[name].result == "pass":
                     break
@@ -219,12 +225,12 @@ class _Trial:
             self.notes.append(f"appeared meanwhile and moved aside: {listed(moved, 6)}")
         return runs
 
-    def _lenient(self) -> dict[str, Mapping[str, File]]:
-        """With the old tests, but manifests that only add as they are: a base that cannot be resolved here any more
-        says nothing of its tests."""
+    def _old_tests_with_new_manifests(self) -> dict[str, Mapping[str, File]]:
+        """Manifests that only add packages may stand as they are now: a base whose packages cannot be installed here
+        any more says nothing of its tests. Empty where there is none."""
         old_tests = self.arranged.files.get(OLD_TESTS, {})
         kept = {path: held for path, held in old_tests.items() if path not in self.arranged.manifests}
-        return {MANIFESTS: kept} if kept != old_tests else {}
+        return {NEW_MANIFESTS: kept} if kept != old_tests else {}
 
     def _run(self, swapped: swap.Swap, arrangement: str) -> CommandRun:
         swapped.put(arrangement)
@@ -233,7 +239,7 @@ class _Trial:
         limit = min(self.command.timeout, max(SHORTEST_LIMIT, 10 * lasted)) if lasted else self.command.timeout
         with progress.doing(f"{shlex.join(self.command.argv)}, {arrangement}"):
             outcome = gate_runs.run_asking(self.command, self.subject.root, environ, limit, swapped.group_started)
-        name = OLD_TESTS if arrangement == MANIFESTS else arrangement
+        name = OLD_TESTS if arrangement == NEW_MANIFESTS else arrangement
         return gate_runs.read_run(outcome, self.arranged.keys[name], judge=self.judge)
 
     # What they show
@@ -288,7 +294,8 @@ class _Trial:
         return Experiment(verdict, reason, runs, self.notes, self._changed_rest(runs), still_failing=still_failing)
 
     def _changed_rest(self, runs: Mapping[str, CommandRun]) -> list[str]:
-        """What may make the difference first: a file whose tests no longer hold, before a new one."""
+        """The changed tests, configuration and data, sorted by how likely they make the difference: first a file whose
+        tests no longer hold, last a new one."""
         put_back = self.arranged.files.get(OLD_TESTS, {})
         failing = runs[OLD_TESTS].failing if OLD_TESTS in runs else ()
 
@@ -299,7 +306,7 @@ class _Trial:
         return sorted(put_back or self.arranged.rest, key=weight)
 
     def _shows_nothing(self, without: CommandRun) -> str:
-        """Why a failure is none of the work: nothing was tested. Empty where it is one."""
+        """Why the run without the work tested nothing, so that its failure shows nothing; empty where it did."""
         if without.result == "unknown":
             return f"nothing is shown: {without.why}"
         if without.exit is None or without.exit in COULD_NOT_START:
