@@ -28,7 +28,7 @@ from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultrawork.pins import hold
 
 MOST_WEAKENED = 20  # in a receipt
-# Of a gate what no command of the checkpoint can show.
+# The parts of a gate that no command of the checkpoint can show.
 BY_OTHERS = ("architectReview", "executorQa.redTeamStatus", "executorQa.adversarialCases")
 
 
@@ -44,7 +44,8 @@ class Done:
 
 
 def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
-    """What the reviewers were seen to say. Whoever calls a goal complete calls them clean, and they may not differ."""
+    """What the reviewers were seen to say. To call a goal complete is to say that they found it clean; refused where
+    one of them did not."""
     reviews = reviewers.reviews_of(run, goal)
     agents.require_agreement(
         reviews,
@@ -55,22 +56,23 @@ def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
     return reviews
 
 
-def _require_passing(
-    run: PlanRun, name: str, subject: GateSubject, gate: object, filled: Filled | None = None
-) -> Inspection:
-    """`filled` is what omo could fill in of the gate, and what it lacks."""
+def _require_all_parts(name: str, filled: Filled) -> None:
+    if not filled.missing:
+        return
+    are = "is" if len(filled.missing) == 1 else "are"
+    unreviewed = (
+        f"where no agent can review it: omo ultragoal gate init --goal-id {name} writes the gate with those parts "
+        "left to you, and the receipt says so"
+    )
+    raise Refused(
+        f"{name} is not shown yet: {counted(len(filled.missing), 'part')} of its quality gate {are} missing",
+        fix=f"then the same again; {filled.way_out or unreviewed}",
+        defects=[str(defect) for defect in filled.missing],
+    )
+
+
+def _require_passing(run: PlanRun, name: str, subject: GateSubject, gate: object) -> Inspection:
     artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
-    if filled is not None and filled.missing:
-        are = "is" if len(filled.missing) == 1 else "are"
-        unreviewed = (
-            f"where no agent can review it: omo ultragoal gate init --goal-id {name} writes the gate with those parts "
-            "left to you, and the receipt says so"
-        )
-        raise Refused(
-            f"{name} is not shown yet: {counted(len(filled.missing), 'part')} of its quality gate {are} missing",
-            fix=f"then the same again; {filled.way_out or unreviewed}",
-            defects=[str(defect) for defect in filled.missing],
-        )
     inspection = inspect(gate, subject)
     if inspection.defects:
         raise Refused(
@@ -83,7 +85,7 @@ def _require_passing(
 
 
 def stands(run: PlanRun, plan: Plan, goal: Goal, evidence: str, gate: object) -> bool:
-    """The same words and the same gate (None: whichever it was), and its receipt still holds: nothing to do."""
+    """Whether the goal was completed with these words and this gate (None: with any), and its receipt still holds."""
     receipt = goal.receipt
     if goal.status != "complete" or goal.evidence != evidence:
         return False
@@ -138,10 +140,11 @@ def complete(
     gate_file: str = "",
     rerun: Callable[[GateSubject, Collection[str]], str] | None = None,
 ) -> Done:
-    """Every refusal comes before the first row of the plan. `gate_file` is where in the project the gate was read from.
+    """Close a goal. Every refusal comes before the first row of the plan. `gate_file` is where in the project the gate
+    was read from.
 
-    Without a gate it is filled in, after `rerun` has run what the session's gates and the caller want to show; it
-    answers why the caller's command shows nothing, which other evidence does not make good.
+    A gate that is not given is filled in, after `rerun` has run the session's gates and the caller's command; that
+    answers why the command shows nothing, which other evidence does not make good.
     """
     evidence = require_text("--evidence", evidence, SAY_WHAT_WAS_SEEN)
     plan = run.require_plan()
@@ -157,8 +160,8 @@ def complete(
     reviewed = _require_agreement(run, goal)  # before replays, which may write files
     held = hold(run.caller, is_last=receipts.is_last(plan, goal))
     subject = subject_of(run, plan, goal, gate_file)
-    filled, problem = None, ""
     if gate is None:
+        problem = ""
         if rerun is not None:
             problem = rerun(subject, held.settled)
             run.caller.forget()
@@ -169,8 +172,9 @@ def complete(
         filled = fill(goal, subject, reviewed, run.caller.events, evidence)
         if problem and all(problem not in defect.message for defect in filled.missing):
             filled.missing.append(GateDefect("executorQa.e2eCommands", problem))
+        _require_all_parts(name, filled)
         gate = filled.document
-    inspection = _require_passing(run, name, subject, gate, filled)
+    inspection = _require_passing(run, name, subject, gate)
     registered = _register(run, subject, inspection.cited)
     reviews = {}
     for agent, review in reviewed.items():
@@ -187,7 +191,7 @@ def complete(
 
 
 def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Receipt) -> str | None:
-    """Issue the receipt and start the next goal, in one change; the answer is that goal."""
+    """Issue the receipt and start the next goal, in one change; the answer is the name of that goal."""
     now = stamp(run.caller.now)
 
     def decide(plan: Plan) -> tuple[str | None, list[PlanRow]]:
