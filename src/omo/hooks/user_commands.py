@@ -44,7 +44,7 @@ START = "import sys; *sys.path, name = sys.argv[1:]; sys.argv = ['omo', name]; f
 
 
 def answer(event: Event, world: World, *, is_agents: bool) -> Answer | None:
-    """None for any other prompt. What changes something in the user's name is not an agent's to type."""
+    """None where the prompt is no such command. An agent may type those that only look, and none in the user's name."""
     name = command_of(event.prompt)
     if name is None:
         return None
@@ -60,9 +60,9 @@ def answer(event: Event, world: World, *, is_agents: bool) -> Answer | None:
 
 
 def request(event: Event, world: World, name: str) -> SessionEvent:
-    """What the user asks of a workflow, and each file that they name for it, as it is when they type it: what is
-    changed before the work begins is not theirs. Of some also the files of the project: their run begins here, and not
-    when the agent gets round to its first command, with a Makefile committed in between."""
+    """What the user asks of a workflow, with each file that they name as it is now, before anybody can change it. A
+    workflow that keeps a base begins here, and not when the agent gets round to its first command, with a Makefile
+    committed in between."""
     rest = "".join(event.prompt.split(maxsplit=1)[1:]).strip()
     if not rest:
         return {"kind": "typed", "workflow": name}
@@ -170,7 +170,8 @@ def _pin(event: Event, world: World, rest: str) -> str:
     gate = _gates(event, world).add(name, pin.argv, cwd=cwd, program=program, timeout=pin.timeout, sealed=pin.sealed)
     _wake(world)
     shell = "; it has a shell's syntax, so sh runs it" if pin.needs_shell else ""
-    return f"gate {name} pinned by you: {gates.in_words(gate)}{shell}{_missing(world, [gate])}{_holds(world)}"
+    reopened = _reopen_untold_end(world)
+    return f"gate {name} pinned by you: {gates.in_words(gate)}{shell}{_missing(world, [gate])}{reopened}"
 
 
 def _pin_found(event: Event, world: World, checks: list[Check], found: gates.FoundGates, *, name: str) -> str:
@@ -197,9 +198,10 @@ def _pin_found(event: Event, world: World, checks: list[Check], found: gates.Fou
         pinned.append(gate)
         lines.append(f"{gate.name}: {gates.in_words(gate)} ({clip(check.found_in, 120)})")
     _wake(world)
+    reopened = _reopen_untold_end(world) if pinned else ""
     return (
         f"pinned by you, as this project's files name them: {'; '.join(lines)}"
-        f"{_missing(world, pinned)}{unlike}{_holds(world) if pinned else ''}. /omo:unpin NAME takes one away"
+        f"{_missing(world, pinned)}{unlike}{reopened}. /omo:unpin NAME takes one away"
     )
 
 
@@ -208,7 +210,7 @@ def _program(world: World, name: str, cwd: str) -> str | None:
 
 
 def _missing(world: World, pinned: list[gates.Gate]) -> str:
-    """Said, and pinned all the same: the work may install it."""
+    """Which programs are not here. They are pinned all the same: the work may install them."""
     missing = []
     for gate in pinned:
         program = typed_commands.program_of(gate.argv)
@@ -217,8 +219,8 @@ def _missing(world: World, pinned: list[gates.Gate]) -> str:
     return f". There is no program {', '.join(missing)} here yet" if missing else ""
 
 
-def _holds(world: World) -> str:
-    """A pin holds also what was called done, where the user has not been told so yet: that it passes is part of it."""
+def _reopen_untold_end(world: World) -> str:
+    """Ultrawork that was called done goes on until the new pin passes, if the user was not told yet. Says so."""
 
     def decide(row: SessionRow | None) -> runtime.Change:
         if row is None or session.is_cancelled(row) or session.KIND not in dict(session.bound_ends(row)):
@@ -243,10 +245,11 @@ def _allow(event: Event, world: World, rest: str) -> str:
     is_gate = gates.current(world.state, event.session, row).get(name) is not None
     is_over = not runtime.is_live(row)
     ended = _ended_last(event, world)
-    is_meant = not is_gate and table.BY_KIND[ended].looks_again and (is_over or ended in dict(session.bound_ends(row)))
-    is_on_word = is_meant and session.ended_on_word(row, ended)
+    has_ended = is_over or ended in dict(session.bound_ends(row))
+    looks_again = table.BY_KIND[ended].looks_again and not is_gate
+    is_to_end_anew = has_ended and looks_again and session.ended_on_word(row, ended)
     is_let_go = is_over and bool(runtime.work_in(row, "exhausted")) and not session.is_cancelled(row)
-    if is_over and not (is_on_word or is_let_go):
+    if is_over and not is_to_end_anew and not is_let_go:
         which, way = clip(name, 60), ""
         if is_gate:
             which, way = f"gate {which}", f"; /omo:unpin {which} takes the gate away"
@@ -256,14 +259,17 @@ def _allow(event: Event, world: World, rest: str) -> str:
         )
     others = dict(runtime.left_open(row)).keys() - {session.KIND}
     what = _gates(event, world).allow(name, world.root, of_other_work=bool(others))
-    if is_on_word:
+    if is_to_end_anew:
         world.change(lambda row: _on_again(world, row, ended, name), actor="user")
         return f"{what} is let through by you; the work goes on with your next message, and is to be called done anew"
-    goes_on = "; the work goes on with your next message" if _wake(world) else ""
-    if not goes_on and not runtime.work_in(row, "active") and runtime.work_in(row, "paused"):
-        goes_on = '; the work is paused, and goes on when you say "continue"'
+    is_woken = _wake(world)
+    goes_on = ""
     if is_let_go and not budget.is_used_up(row):
         goes_on = "; type ulw to go on"
+    elif is_woken:
+        goes_on = "; the work goes on with your next message"
+    elif not runtime.work_in(row, "active") and runtime.work_in(row, "paused"):
+        goes_on = '; the work is paused, and goes on when you say "continue"'
     return f"{what} is let through by you, and the end will say so{goes_on}"
 
 
@@ -309,7 +315,7 @@ def _wake(world: World) -> bool:
 
 
 def _budget(event: Event, world: World, rest: str) -> str | Answer:
-    """Without a word behind it, how it stands. Work that the old one had let go goes on with the new one."""
+    """Without a word behind it, how the budget stands. Work that the old one had let go goes on with the new one."""
     if not rest.strip():
         look = spending.Counter(world.state, event.session, keeps=False, may_be_new=True)
         row = look.counted(world.row() or EMPTY, world.now)
