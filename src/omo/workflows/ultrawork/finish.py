@@ -45,21 +45,21 @@ class Finish:
     skipping: str = ""
     unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
     began_with: str = ""  # what the user typed first, where they armed the run more than once
-    left_before: Sequence[str] = ()  # tests that a run changed of which no end has told
+    left_before: Sequence[str] = ()  # tests that an earlier run changed, of which no end has told
     exceptions: list[LetThrough] = field(default_factory=list)
-    still_failing: list[Gate] = field(default_factory=list)  # of which the agent says that it is no part of the task
+    still_failing: list[Gate] = field(default_factory=list)  # the agent says that they are no part of the task
 
     def outcome(self) -> Outcome:
-        """Raises Refused or WaitsForUser where the run cannot end so."""
+        """How the run ends. Raises Refused or WaitsForUser where it cannot end like this."""
         self._let_through_or_refuse()
-        let_through = len(self.exceptions)  # each by somebody who may, who said why: no word is needed beside it
+        authorised = len(self.exceptions)  # somebody who may has let each of them through, and said why
         self._note_what_was_dropped()
         self._note_other_programs()
         self.exceptions += [outcome.repaired(row) for row in self.gates.repairs]
         # Whoever chooses when a run begins chooses what counts as before.
         began_itself = self._base.get("by") == "agent"
         proven = self._proven_gate()
-        is_whole = len(self.exceptions) == let_through and not self.still_failing and not self.proof.tests_not_run
+        is_whole = len(self.exceptions) == authorised and not self.still_failing and not self.proof.tests_not_run
         if proven is not None and not began_itself and is_whole:
             return outcome.outcome(outcome.PROVEN, self._proven(proven), self.exceptions)
         weak = self._why_not_proven()
@@ -97,14 +97,14 @@ class Finish:
         return ran.passed or (made is not None and made.holds and not gate.is_users)
 
     def _failed_before(self, gate: Gate) -> bool:
-        """Only tests fail that failed before the work, and others were mended. Whether they were asked for too nobody
-        can tell; over a gate of the user's only they go."""
+        """Only tests fail that failed before the work, and others were mended. Nobody can tell whether these were asked
+        for too. A gate of the user's is let through by the user alone."""
         made = self._experiment(gate)
         return made is not None and bool(made.still_failing) and not gate.is_users
 
     def _proven_gate(self) -> Gate | None:
-        """The gate whose experiment held. What shows a part of the project shows nothing where its own tests do not
-        hold as they were."""
+        """The gate whose experiment held. None where the project's own tests do not hold as they were: then no other
+        gate proves anything."""
         for name in self.proof.tests:
             made = self.proof.experiments.get(name)
             if made is not None and made.verdict in experiment.TESTS_CHANGED:
@@ -119,26 +119,28 @@ class Finish:
         """Every gate passes on the files as they are, or somebody who may has let it through."""
         left = []
         for gate in self.gates:
-            ran = self.proof.results[gate.name]
-            fails_here = ran is not None and ran.failed
             if self._passes(gate):
                 continue
+            ran = self.proof.results[gate.name]
+            fails_here = ran is not None and ran.failed
             if self._failed_before(gate) and self.because:
                 self.still_failing.append(gate)
-                continue
-            if gate.allowed is not None:
+            elif gate.allowed is not None:
                 self._except(f"gate {gate.name} {self._state(gate)}", "user", "/omo:allow")
             elif gate.recorded is not None and fails_here and not gate.is_users:
                 what = f"gate {gate.name} fails, as it did when the run began"
                 self._except(what, str(gate.recorded.get("actor")), str(gate.recorded.get("evidence")))
             else:
                 left.append(gate)
-        if not left:
-            if self.skipping:
-                raise BadInput("--skip-verification: there is no gate left to skip", fix=BECAUSE)
-            return
-        if not self.skipping:
+        if self.skipping:
+            self._skip(left)
+        elif left:
             raise self._not_all_hold(left)
+
+    def _skip(self, left: list[Gate]) -> None:
+        """--skip-verification goes over gates that could not be run, not over a failing one or a user's."""
+        if not left:
+            raise BadInput("--skip-verification: there is no gate left to skip", fix=BECAUSE)
         users, failing = [], []
         for gate in left:
             last = self.proof.results[gate.name] or gate.last
@@ -269,19 +271,19 @@ class Finish:
         return reasons
 
     def _done_before(self) -> list[str]:
-        """Where nothing shows that the run did anything: who says ulw in the middle of the work has done some before
-        it ("mended before the run began")."""
-        shows_nothing = (*experiment.SHOWS_NO_RED, experiment.NO_WORK)
-        made = [each.verdict in shows_nothing for each in self.proof.experiments.values()]
-        has_shown = not all(made) if made else bool(len(self.gates) and self.look.changed)
+        """Work that was in no commit when the run began, where nothing shows that the run did anything: whoever says
+        ulw in the middle of the work has done some before it ("mended before the run began")."""
+        has_shown = bool(len(self.gates) and self.look.changed)
+        if verdicts := {made.verdict for made in self.proof.experiments.values()}:
+            has_shown = not verdicts <= {*experiment.SHOWS_NO_RED, experiment.NO_WORK}
         if has_shown or not self._base.get("head"):
             return []
         which = kinds.Kinds()
         return sorted(path for path in self._base["files"] if which.of(path) == kinds.WORK)
 
     def _changed_and_not_tried(self) -> list[str]:
-        """Tests and what they rest on, where no run has held the work against them as they were: a later run begins
-        with them ("weakened in a run that ends on the agent's word, the next one proven")."""
+        """The changed tests, configuration and data, where no experiment was made with them as they were: a later run
+        begins with them ("weakened in a run that ends on the agent's word, the next one proven")."""
         made = list(self.proof.experiments.values())
         if any(each.verdict != experiment.NOT_MADE for each in made):
             return []
@@ -293,11 +295,10 @@ class Finish:
         """The ways on: what would count, what the user can allow, and how to finish on the agent's word."""
         ways = []
         made = list(self.proof.experiments.values())
-        if self.look.changed == {}:
-            pass  # nothing can be shown of it
-        elif not len(self.gates):
+        has_changes = self.look.changed != {}  # else nothing can be shown
+        if has_changes and not len(self.gates):
             ways.append("omo gate add NAME -- COMMAND, if a command shows it")
-        elif not any(self.proof.owners.values()):
+        elif has_changes and not any(self.proof.owners.values()):
             why = "no test command of the project's is known" if self._base.get("head") else "nothing is committed"
             ways.append(f"{why}; one that the user pins would count: /omo:pin COMMAND")
         if any(each.verdict in experiment.SHOWS_NO_RED for each in made):
@@ -318,7 +319,7 @@ class Finish:
 
 
 def _ran_nothing(ran: GateRun) -> bool:
-    """As its runner says, whose whole words these are: "honest: a gate with a wrong path, removed"."""
+    """Whether its runner says so, and all that it printed is known: "honest: a gate with a wrong path, removed"."""
     run = gate_runs.run_of(ran.row)
     return not run.failing and len(run.tail) < gate_runs.TAIL and outputs.ran_nothing(run.tail)
 
