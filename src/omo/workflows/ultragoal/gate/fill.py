@@ -80,8 +80,8 @@ class GoalEvidence:
 
 @dataclass(frozen=True)
 class Filled:
-    """The gate of a goal as far as omo can fill it in, and what it lacks. `way_out` is of a gate of the session that
-    stands in the way, where no work can make it pass."""
+    """The gate of a goal as far as omo can fill it in, and what it lacks. `way_out` says what to do about a gate of the
+    session that no work can make pass."""
 
     document: Json
     missing: list[GateDefect]
@@ -92,25 +92,25 @@ class Filled:
 def fill(
     goal: Goal, subject: GateSubject, reviews: Mapping[str, Review], events: list[SessionEvent], words: str = ""
 ) -> Filled:
-    """`events` are what hooks saw in the session, `words` what whoever closes the goal says of it."""
+    """`events` are what hooks saw in the session, `words` what is said of the goal by whoever closes it."""
     recorded = _recorded(subject)
-    cited = frozenset(str(shown.row["path"]) for shown in recorded)
+    cited = frozenset(str(evidence.row["path"]) for evidence in recorded)
     gate_problems = {gate.name: proof.gate_problem(subject, gate, cited) for gate in subject.gates or ()}
-    good = [shown for shown in recorded if not shown.problem] + _passing_gates(subject, gate_problems)
+    valid = [evidence for evidence in recorded if not evidence.problem] + _passing_gates(subject, gate_problems)
     missing: list[GateDefect] = []
-    seen: dict[str, Review] = {}
+    clean: dict[str, Review] = {}
     for agent, place in ((ARCHITECT, "architectReview"), (QA, "executorQa.redTeamStatus")):
         if why := _review_problem(goal, subject, agent, reviews.get(agent), cited):
             missing.append(GateDefect(place, why))
         else:
-            seen[agent] = reviews[agent]
-    executor_qa = _executor_qa(goal, good, seen.get(QA))
+            clean[agent] = reviews[agent]
+    executor_qa = _executor_qa(goal, valid, clean.get(QA))
     if not executor_qa["surfaceEvidence"]:
-        why = _why_not(recorded, is_attack=False) or SHOW.format(goal.id)
+        why = _why_outdated(recorded, is_attack=False) or SHOW.format(goal.id)
         missing.append(GateDefect("executorQa.surfaceEvidence", why))
     if not executor_qa["adversarialCases"]:
-        missing.append(GateDefect("executorQa.adversarialCases", _why_not(recorded, is_attack=True) or ATTACK))
-    commands = list(dict.fromkeys(shown.command for shown in good if shown.command))
+        missing.append(GateDefect("executorQa.adversarialCases", _why_outdated(recorded, is_attack=True) or ATTACK))
+    commands = list(dict.fromkeys(evidence.command for evidence in valid if evidence.command))
     lines = [words] if words else []
     if commands:
         lines.append(f"omo ran on the files as they are: {'; '.join(commands)}")
@@ -129,7 +129,7 @@ def fill(
     if report:
         lines.append(report)
     document = {
-        "architectReview": _architect_review(seen.get(ARCHITECT)),
+        "architectReview": _architect_review(clean.get(ARCHITECT)),
         "executorQa": executor_qa,
         "iteration": {
             "status": "passed",
@@ -177,27 +177,29 @@ def _review_problem(goal: Goal, subject: GateSubject, agent: str, review: Review
     return ""
 
 
-def _executor_qa(goal: Goal, good: list[GoalEvidence], review: Review | None) -> Json:
+def _executor_qa(goal: Goal, valid: list[GoalEvidence], review: Review | None) -> Json:
     """The reviewer's own rows where it returned some; all others from what was recorded."""
-    report, verdict, evidence, seen = {}, "", "", []
+    report: Json = {}
+    verdict, words = "", ""
+    sources: list[str] = []
     if review is not None:
-        report, verdict, seen = reviewers.last_report(review.message.text), "passed", [review.message.source]
-        evidence = _evidence_of(review, report)
+        report, verdict = reviewers.last_report(review.message.text), "passed"
+        words, sources = _words_of(review, report), [review.message.source]
     rows = _rows(report, "artifactRefs")
     named = [_file_or_gate(row) for row in rows]
-    own = [shown.row for shown in good if _file_or_gate(shown.row) not in named]
-    attacked = [shown.command for shown in good if shown.scenario]
-    ran = [shown.command for shown in good if shown.command and not shown.scenario]
+    own = [evidence.row for evidence in valid if _file_or_gate(evidence.row) not in named]
+    attacked = [evidence.command for evidence in valid if evidence.scenario]
+    ran = [evidence.command for evidence in valid if evidence.command and not evidence.scenario]
     contract = f"{goal.id} {goal.title}"
-    surfaces = _rows(report, "surfaceEvidence") or _surfaces(contract, good)
-    cases = _rows(report, "adversarialCases") or _cases(contract, good)
+    surfaces = _rows(report, "surfaceEvidence") or _surfaces(contract, valid)
+    cases = _rows(report, "adversarialCases") or _cases(contract, valid)
     return {
         "status": "passed",
         "e2eStatus": verdict,
         "redTeamStatus": verdict,
-        "evidence": evidence,
+        "evidence": words,
         "e2eCommands": report.get("e2eCommands") or ran or attacked,
-        "redTeamCommands": report.get("redTeamCommands") or attacked or seen,
+        "redTeamCommands": report.get("redTeamCommands") or attacked or sources,
         "artifactRefs": [*rows, *own],
         "surfaceEvidence": surfaces,
         "adversarialCases": cases,
@@ -206,9 +208,9 @@ def _executor_qa(goal: Goal, good: list[GoalEvidence], review: Review | None) ->
     }
 
 
-def _why_not(recorded: list[GoalEvidence], *, is_attack: bool) -> str:
-    """What was recorded and shows nothing any more."""
-    problems = [shown.problem for shown in recorded if shown.problem and bool(shown.scenario) == is_attack]
+def _why_outdated(recorded: list[GoalEvidence], *, is_attack: bool) -> str:
+    """Why what was recorded shows nothing any more."""
+    problems = [evidence.problem for evidence in recorded if evidence.problem and bool(evidence.scenario) == is_attack]
     return "; ".join(dict.fromkeys(problems))
 
 
@@ -225,15 +227,15 @@ def _coverage(goal: Goal, contract: str, surfaces: Parts, cases: Parts, own: Par
     return coverage
 
 
-def _surfaces(contract: str, good: list[GoalEvidence]) -> Parts:
+def _surfaces(contract: str, valid: list[GoalEvidence]) -> Parts:
     """Each surface that was used, with what shows it; a page also by its pictures."""
     cited: dict[str, Parts] = {}
-    for shown in good:
-        if shown.surface:
-            cited.setdefault(shown.surface, []).append(shown.row)
+    for evidence in valid:
+        if evidence.surface:
+            cited.setdefault(evidence.surface, []).append(evidence.row)
     for surface in ("web", "gui"):
         if surface in cited:
-            cited[surface] += [shown.row for shown in good if shown.row["kind"] == "screenshot"]
+            cited[surface] += [evidence.row for evidence in valid if evidence.row["kind"] == "screenshot"]
     rows = []
     for surface, shown_by in cited.items():
         invocation = "; ".join(row["description"] for row in shown_by)
@@ -243,12 +245,12 @@ def _surfaces(contract: str, good: list[GoalEvidence]) -> Parts:
     return rows
 
 
-def _cases(contract: str, good: list[GoalEvidence]) -> Parts:
+def _cases(contract: str, valid: list[GoalEvidence]) -> Parts:
     rows: Parts = []
-    for shown in good:
-        if shown.scenario:
-            row: GatePart = {"id": f"case-{len(rows) + 1}", "contractRef": contract, "scenario": shown.scenario}
-            row |= {"expectedBehavior": shown.expected, "verdict": "passed", "artifactRefs": [shown.row["id"]]}
+    for evidence in valid:
+        if evidence.scenario:
+            row: GatePart = {"id": f"case-{len(rows) + 1}", "contractRef": contract, "scenario": evidence.scenario}
+            row |= {"expectedBehavior": evidence.expected, "verdict": "passed", "artifactRefs": [evidence.row["id"]]}
             rows.append(row)
     return rows
 
@@ -258,24 +260,24 @@ def _recorded(subject: GateSubject) -> list[GoalEvidence]:
     newest = {}
     for artifact in artifacts.list_artifacts(subject.state, subject.goal):
         newest[artifact.path] = artifact
-    proofs = []
+    recorded = []
     for number, (path, artifact) in enumerate(newest.items(), start=1):
         row: GatePart = {"id": f"evidence-{number}", "kind": "test-report", "path": path, "description": path}
         if not artifacts.is_unchanged(subject.root, path, artifact.digest):
-            shown = GoalEvidence(row, problem=f"{clip(path, 100)} is not as it was recorded")
+            evidence = GoalEvidence(row, problem=f"{clip(path, 100)} is not as it was recorded")
         elif artifact.files is None:
-            shown = _file(subject, row)
+            evidence = _evidence_of_file(subject, row)
         else:
-            shown = _run(subject, row)
+            evidence = _evidence_of_run(subject, row)
             if changed := proof.changed_since(subject, artifact.files, frozenset(newest)):
-                case = ("--attack", shown.scenario, "--expect", shown.expected) if shown.scenario else ()
-                anew = f"{command_line(('omo', 'evidence', 'replay', *case))} -- {shown.command}"
-                shown = replace(shown, problem=f"recorded before {changed} changed: {anew}")
-        proofs.append(shown)
-    return proofs
+                case = ("--attack", evidence.scenario, "--expect", evidence.expected) if evidence.scenario else ()
+                anew = f"{command_line(('omo', 'evidence', 'replay', *case))} -- {evidence.command}"
+                evidence = replace(evidence, problem=f"recorded before {changed} changed: {anew}")
+        recorded.append(evidence)
+    return recorded
 
 
-def _run(subject: GateSubject, row: GatePart) -> GoalEvidence:
+def _evidence_of_run(subject: GateSubject, row: GatePart) -> GoalEvidence:
     """A command that omo ran. Only an attempt to break the work may end as it likes."""
     try:
         record = replay.parse_replay(documents.load(subject.root / row["path"]))
@@ -287,8 +289,8 @@ def _run(subject: GateSubject, row: GatePart) -> GoalEvidence:
     return GoalEvidence(row, command, "cli", record.scenario, record.expected, problem)
 
 
-def _file(subject: GateSubject, row: GatePart) -> GoalEvidence:
-    """A file that somebody added: what it is is told by its content."""
+def _evidence_of_file(subject: GateSubject, row: GatePart) -> GoalEvidence:
+    """A file that somebody added; its kind is told by its name and content."""
     path, surface = subject.root / row["path"], ""
     if path.suffix.lower() in PICTURES:
         row["kind"] = "screenshot"
@@ -307,12 +309,12 @@ def _file(subject: GateSubject, row: GatePart) -> GoalEvidence:
 
 
 def _architect_review(review: Review | None) -> Json:
-    """As the architect was seen to say it; without that, what is left to write."""
+    """What the architect was seen to say; without a clean review, a form to fill in."""
     section: Json = {**dict.fromkeys(VERDICTS, ""), "evidence": "", "commands": [], "blockers": []}
     if review is not None:
         report = reviewers.last_report(review.message.text)
-        section |= {name: reviewers.CLEAN[name] for name in VERDICTS}  # three times CLEAR is what it approves
-        section["evidence"] = _evidence_of(review, report)
+        section |= {name: reviewers.CLEAN[name] for name in VERDICTS}  # a review that is clean says just these
+        section["evidence"] = _words_of(review, report)
         section["commands"] = report.get("commands") or [review.message.source]
     return section
 
@@ -324,7 +326,7 @@ def _way_out_of(gate: Gate, goal: str) -> str:
     return f"a gate that no work here can make pass goes, and the end says so: omo gate remove {gate.name}"
 
 
-def _evidence_of(review: Review, report: Json) -> str:
+def _words_of(review: Review, report: Json) -> str:
     evidence = report.get("evidence")
     if isinstance(evidence, str) and evidence.strip():
         return evidence
