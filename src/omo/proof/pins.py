@@ -38,7 +38,7 @@ class CheckPin:
 
 @dataclass(frozen=True)
 class CheckPins:
-    """Every pin there is, oldest first."""
+    """All pins, oldest first."""
 
     pins: Sequence[CheckPin] = ()
 
@@ -47,7 +47,7 @@ class CheckPins:
         return frozenset(pin.digest for pin in self.pins)
 
     def of(self, digest: str, goal: str | None = None) -> CheckPin:
-        """The pin made for that goal; else the one made for none; else the oldest; else one of nobody's."""
+        """The pin made for that goal; else the one made for none; else the oldest; else one that nobody made."""
         same = {pin.goal: pin for pin in self.pins if pin.digest == digest}
         for wanted in (goal, None, *same):
             if wanted in same:
@@ -66,12 +66,12 @@ class CheckPins:
         from omo.proof.evaluate import CheckedTree
 
         bases = {digest: self.of(digest, goal).base for digest in self.digests}
-        return CheckedTree(Path(root), bases, _inputs(Path(root), source))
+        return CheckedTree(Path(root), bases, _path_of_checks(Path(root), source))
 
 
 @dataclass(frozen=True)
 class PinReport:
-    """What was pinned, and what each check says of the tree before the work."""
+    """What each check says of the tree before the work, and the names of those that were pinned anew."""
 
     verdict: ChecksVerdict
     added: list[str] = field(default_factory=list)
@@ -82,9 +82,10 @@ class PinReport:
 
     @property
     def all_vacuous(self) -> bool:
-        """Nothing here could show that work was done: each check passes already or is a guard, none is in words."""
+        """Whether no check can show that work was done: each passes already or is a guard, and none is in words."""
         for observation in self.verdict.checks:
-            if observation.type in ("string", "judge") or not (observation.is_vacuous or observation.guard):
+            is_in_words = observation.type in ("string", "judge")
+            if is_in_words or not (observation.is_vacuous or observation.guard):
                 return False
         return bool(self.verdict.checks)
 
@@ -103,8 +104,8 @@ def pin(
 ) -> PinReport:
     """Record the checks as approved, after one look at the tree as it is. Nothing is written if this raises.
 
-    What is pinned already keeps its base, or an agent could pin again after the fact to move it; only the
-    user's own pin moves it.
+    A check that is pinned already keeps its base unless the user pins it anew: an agent could pin again after the work
+    to move it.
     """
     from omo.proof.checks import digest_of_check, dump, ids_of
     from omo.proof.evaluate import CheckedTree, evaluate
@@ -114,30 +115,30 @@ def pin(
     journal.require_whole("pinned checks")
     digests = [digest_of_check(check) for check in checks]
     base = changes.head(root)
-    verdict = evaluate(checks, CheckedTree(root, dict.fromkeys(digests, base), _inputs(root, source)))
-    report = PinReport(verdict)
-    if refuse_vacuous and report.all_vacuous:
-        raise _nothing_to_prove(report)
+    verdict = evaluate(checks, CheckedTree(root, dict.fromkeys(digests, base), _path_of_checks(root, source)))
+    if refuse_vacuous and PinReport(verdict).all_vacuous:
+        raise _nothing_to_prove(verdict)
 
-    def decide(rows: list[PinRow]) -> tuple[None, list[PinRow]]:
+    def decide(rows: list[PinRow]) -> tuple[list[str], list[PinRow]]:
+        added: list[str] = []
         events: list[PinRow] = []
         known = {(pin.digest, pin.goal): pin for pin in _fold(rows).pins}
         for check, digest, name in zip(checks, digests, ids_of(checks), strict=True):
             earlier = known.get((digest, goal))
-            if earlier is not None and (by != "user" or (earlier.by, earlier.base) == (by, base)):
+            is_same = earlier is not None and (earlier.by, earlier.base) == (by, base)
+            if is_same or (earlier is not None and by != "user"):
                 continue
-            report.added.append(name)
+            added.append(name)
             events.append(
                 {"kind": "pinned", "digest": digest, "check": dump(check), "base": base, "goal": goal, "source": source}
             )
-        return None, events
+        return added, events
 
-    journal.change(decide, actor=by, now=now, wait=wait)
-    return report
+    return PinReport(verdict, journal.change(decide, actor=by, now=now, wait=wait))
 
 
 def pinned(state: str) -> CheckPins:
-    """Refused where the ledger of pins is not whole: nothing is run because a file says so."""
+    """All pins. Refused where their ledger is not whole: nothing is run because a file says so."""
     journal = journal_of(state)
     journal.require_whole("pinned checks")
     return _fold(journal.rows())
@@ -156,16 +157,16 @@ def _fold(rows: Sequence[PinRow]) -> CheckPins:
     return CheckPins(list(pins.values()))
 
 
-def _inputs(root: Path, source: str) -> frozenset[str]:
-    """The checks file as a path of the project, where it is in it."""
+def _path_of_checks(root: Path, source: str) -> frozenset[str]:
+    """The file that the checks come from, as a path of the project; empty where they come from none."""
     if not source:
         return frozenset()
     relative = os.path.relpath(os.path.realpath(os.path.join(root, source)), os.path.realpath(root))
     return frozenset([relative])
 
 
-def _nothing_to_prove(report: PinReport) -> Refused:
-    observations = report.verdict.checks
+def _nothing_to_prove(verdict: ChecksVerdict) -> Refused:
+    observations = verdict.checks
     guards = " or is a guard" if any(observation.guard for observation in observations) else ""
     names = ", ".join(observation.id for observation in observations)
     return Refused(
