@@ -76,7 +76,7 @@ def _since(context: Context, named: str | None) -> tuple[str, str]:
         commit = changes.commit_of(root, named)
         if commit is None:
             raise BadInput(f"--since {clip(named, 80)} is no commit of this repository", fix="git log --oneline")
-        return changes.joint(root, commit, head) or commit, ""
+        return changes.merge_base(root, commit, head) or commit, ""
     left = changes.branch_base(root, head, own=changes.current_branch(root))
     if left is None:
         return head, ""

@@ -73,11 +73,11 @@ def receipt_of(context: Context, name: str) -> str:
             "the run began on no commit, so that nobody else has what it began with", fix="commit before the work"
         )
     # A commit that was amended since is nobody else's: what came before it is the base, and all of it the work.
-    joint = changes.joint(Path(context.root), began, "HEAD")
-    if not joint:
+    merge_base = changes.merge_base(Path(context.root), began, "HEAD")
+    if not merge_base:
         what = f"{began[:12]}, on which the run began, has no commit in common with what is checked out"
         raise Refused(what, fix="check out the branch on which it was done")
-    began = joint
+    began = merge_base
     known = runs.known_gates(context, name)
     started = base.of_commit(context.root, began)
     subject = Subject(

@@ -310,7 +310,7 @@ def _not_as_committed(root: Path) -> list[str]:
             shown.update(globs.find_files(root, "**").paths)
         else:
             shown.update(base.take(str(root), {})["files"])
-            hidden.update(changes.loose(root))
+            hidden.update(changes.untracked_or_ignored(root))
     return [*_newest(root, shown), *_newest(root, hidden - shown)]
 
 

@@ -63,7 +63,8 @@ def changed(root: Path, base: str) -> list[str]:
     nothing, nor can `info/exclude`, of which nobody knows when it was written.
     """
     since = resolve(root, base)
-    new, as_they_are = _looked_at(root)
+    new = _untracked_if_nothing_is_hidden(root)
+    as_they_are = git.settings(root).as_they_are  # so that no filter is started, or hides an edit
     differing = git.require(git.run(root, *as_they_are, *git.DIFF, since, "--"), "diff").lines
     paths = {*differing, *new, *hidden_since(root, since)}
     return sorted(_not_own(paths))
@@ -75,22 +76,21 @@ def _not_own(paths: Iterable[str]) -> list[str]:
 
 def require_nothing_hidden(root: Path) -> None:
     """Raises NotEvaluable where flags in the index can make git overlook an edit."""
-    _looked_at(root)
+    _untracked_if_nothing_is_hidden(root)
 
 
-def _looked_at(root: Path) -> tuple[list[str], list[str]]:
-    """What is untracked, and the options by which no filter of the configuration is started, or hides an edit."""
+def _untracked_if_nothing_is_hidden(root: Path) -> list[str]:
     listed = git.run(root, "ls-files", "-v", "-z", "--cached", "--others", _RULES)
-    _, untracked, looked_past = git.sorted_out(git.require(listed, "ls-files"))
-    is_sparse = bool(looked_past) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
-    for path in looked_past:
+    _, untracked, flagged = git.sorted_out(git.require(listed, "ls-files"))
+    is_sparse = bool(flagged) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
+    for path in flagged:
         # A sparse checkout leaves files out; one that is there all the same can be edited.
         if not is_sparse or os.path.lexists(os.path.join(root, path)):
             raise NotEvaluable(
                 f"git is told not to look at {path}",
                 fix=f"git update-index --no-assume-unchanged --no-skip-worktree -- {path}",
             )
-    return untracked, git.settings(root).as_they_are
+    return untracked
 
 
 def current_branch(root: Path) -> str:
@@ -99,15 +99,15 @@ def current_branch(root: Path) -> str:
 
 
 def branch_base(root: Path, tip: str, *, own: str) -> tuple[str, str] | None:
-    """The branch that the commit `tip` left last, by the fewest commits since, and the commit where it did.
+    """The branch that the commit `tip` left last, which is the one with the fewest commits since, and where it left it.
 
-    The branch that `tip` is on, `own`, is not its base, unless there is no other.
+    The branch `own`, which `tip` is on, counts only if there is no other.
     """
     left_at = {}
     for name in BASES:
         if commit_of(root, name) is None:
             continue
-        if commit := joint(root, name, tip):
+        if commit := merge_base(root, name, tip):
             since = int(git.ask(root, "rev-list", "--count", f"{commit}..{tip}", "--"))
             left_at[name] = (since, commit)
     if len(left_at) > 1:
@@ -118,8 +118,8 @@ def branch_base(root: Path, tip: str, *, own: str) -> tuple[str, str] | None:
     return nearest, left_at[nearest][1]
 
 
-def joint(root: Path, first: str, second: str) -> str:
-    """The commit that two others have in common; empty where there is none."""
+def merge_base(root: Path, first: str, second: str) -> str:
+    """The last commit that both have; empty where there is none."""
     return git.run(root, "merge-base", first, second).text.strip()
 
 
@@ -130,12 +130,12 @@ def changed_between(root: Path, base: str, tip: str) -> list[str]:
 
 
 def untracked(root: Path) -> list[str]:
-    """New, and ignored by no `.gitignore`; a nested repository is one path, its directory."""
+    """New files that no `.gitignore` ignores; a nested repository is one path, its directory."""
     listed = git.lines(root, "ls-files", "-z", "--others", _RULES)
     return _not_own([path.rstrip("/") for path in listed])
 
 
-def loose(root: Path, *, whole_directories: bool = False) -> list[str]:
+def untracked_or_ignored(root: Path, *, whole_directories: bool = False) -> list[str]:
     """All that git does not track, ignored or not; a nested repository is one path, its directory. With
     `whole_directories` so is every directory in which nothing is tracked."""
     as_one = ["--directory"] if whole_directories else []
@@ -143,7 +143,7 @@ def loose(root: Path, *, whole_directories: bool = False) -> list[str]:
 
 
 def hidden_since(root: Path, base: str) -> list[str]:
-    """What is ignored now and would not be by the rules of the base. A directory ignored as a whole is one question."""
+    """What is ignored now and would not be by the rules of the base."""
     ignored = _not_own(git.lines(root, "ls-files", "-z", "--others", "--ignored", "--directory", _RULES))
     if not ignored:
         return []
@@ -156,7 +156,7 @@ def hidden_since(root: Path, base: str) -> list[str]:
             if not path.endswith("/"):
                 files.append(path)
                 continue
-            below = globs.find(root, path + "**")
+            below = globs.find(root, path + "**")  # a directory that is ignored as a whole
             inside += [name for name in below.paths if not os.path.isdir(os.path.join(root, name))] + below.strays
         return files + _not_ignored(rules, prefix, inside)
 

@@ -291,7 +291,7 @@ def _about_commits(statement: Statement, root: Path) -> Iterator[ReceiptLine]:
     differing = uncommitted(str(root))
     yield ReceiptLine("a clean checkout", not differing, f"not as in the commit: {listed(differing, 6)}")
     yield _known(root, "base", before)
-    is_before = before != commit and changes.joint(root, before, commit) == before
+    is_before = before != commit and changes.merge_base(root, before, commit) == before
     yield ReceiptLine("base before commit", is_before, f"{before[:12]} is no commit that came before {commit[:12]}")
     left = changes.branch_base(root, commit, own=changes.current_branch(root))
     earlier = int(git.ask(root, "rev-list", "--count", f"{left[1]}..{before}", "--")) if left and is_before else 0

@@ -234,6 +234,6 @@ def uncommitted(history: History) -> list[str] | None:
     """What HEAD does not have as it is now, ignored files too: not the session's to remove or restore. None where it is
     more than a row that every hook reads should hold."""
     edited = [path for path in history.tree.dirty if not history.tree.is_untracked(path)]
-    listed = sorted({*changes.loose(history.root, whole_directories=True), *edited})
+    listed = sorted({*changes.untracked_or_ignored(history.root, whole_directories=True), *edited})
     is_little = len(listed) <= MOST_UNCOMMITTED and sum(map(len, listed)) <= LONGEST_UNCOMMITTED
     return listed if is_little else None
