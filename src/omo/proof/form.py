@@ -1,4 +1,5 @@
-"""Whether a gate looks at the form of files: types, lint, format, or that they build. Their tests are work as well."""
+"""Whether a gate looks only at the form of files: types, lint, format, or that they build. To such a gate the tests are
+work as well."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Sequence
 from omo.proof import calls
 from omo.proof.calls import Call
 
-# Programs that do nothing else, and commands of those that do more.
+# Programs that check nothing but form, and commands of programs that do more.
 CHECKERS = frozenset(
     (
         *("mypy", "dmypy", "pyright", "basedpyright", "ty", "pyrefly", "ruff", "black", "isort", "flake8", "pylint"),
@@ -20,7 +21,7 @@ CHECKERS = frozenset(
         *("psalm", "phpcs", "ktlint", "swiftlint", "clang-format", "clang-tidy", "sqlfluff", "terraform validate"),
     )
 )
-# A target or a script is known by its name: lint, lint:css, check-types, format-check; lint-and-test is more than that.
+# A target or a script is known by its name: lint, lint:css, check-types, format-check; but not lint-and-test.
 TARGET_RUNNERS = ("make", "just", "task", "tox", "nox", "rake")
 FORM_WORDS = frozenset(("lint", "linter", "linters", "linting", "type", "types", "typecheck", "format", "fmt", "style"))
 MORE_THAN_FORM = frozenset(("test", "tests", "unit", "e2e"))
@@ -28,25 +29,22 @@ CHECKS_NOTHING = ("set", "export", "source", ".")
 
 
 def is_form(argv: Sequence[str]) -> bool:
-    """Whether all that the command starts is. No file is looked into, so a script may do anything."""
+    """Whether every program that the command starts checks form. No file is read, so a script may do anything."""
     if not argv:
         return False
-    programs = []
-    for call in calls.unfold(None, calls.call_of(argv, "")):
-        if call.program not in CHECKS_NOTHING:
-            programs.append(_is_form(call))
-    return bool(programs) and all(programs)
+    checking = [call for call in calls.unfold(None, calls.call_of(argv, "")) if call.program not in CHECKS_NOTHING]
+    return bool(checking) and all(map(_checks_form, checking))
 
 
-def _is_form(call: Call) -> bool:
+def _checks_form(call: Call) -> bool:
     words = [word for word in " ".join((call.program, *call.given)).split() if not word.startswith("+")]
     if call.program in TARGET_RUNNERS:
         targets = [word for word in ",".join(words[1:]).split(",") if not word.startswith("-")]
-        return bool(targets) and all(_is_name_of_form(target) for target in targets)
-    return bool(calls.beginning(words, CHECKERS)) or _is_name_of_form(call.program)
+        return bool(targets) and all(_is_form_name(target) for target in targets)
+    return bool(calls.beginning(words, CHECKERS)) or _is_form_name(call.program)
 
 
-def _is_name_of_form(name: str) -> bool:
+def _is_form_name(name: str) -> bool:
     words = re.split(r"[:_-]", re.sub(r"^check[:_-]", "", name.lower()))
     if not MORE_THAN_FORM.isdisjoint(words):
         return False
