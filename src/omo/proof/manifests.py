@@ -1,7 +1,7 @@
 """Manifests: whether a change of one only adds or bumps packages, or says something else about the project.
 
-Where the old manifest alone makes a gate fail, it may stand as it is now, provided that no runner can read anything
-else in it: a script, a runner's configuration, a profile, a package from somewhere else than before.
+Where the old manifest alone makes a gate fail, the new one may stand, provided that nothing else is new in it that a
+runner could read: a script, a runner's configuration, a profile, a package from another source.
 """
 
 from __future__ import annotations
@@ -21,25 +21,28 @@ METADATA = re.compile(
     r"(?:(?:project|package|tool\.poetry)\.)?"
     r"(?:version|description|authors?|license|keywords|classifiers|urls|readme)(?:\..*)?"
 )
-# A package that comes from a place of its own may be anything, also under the name of a runner.
-PLACE = re.compile(r"[/@]|\w:|'(?:path|git|url|file|registry|package|source|branch|rev|tag)'")
-LOCKED_PLACE = re.compile(r"\b(?:file|link|portal|patch|git[+\w]*):|\"link\"|\b(?:path|directory|editable|git|type) = ")
+# A package that comes from a source of its own may be anything, also under the name of a runner.
+SOURCE = re.compile(r"[/@]|\w:|'(?:path|git|url|file|registry|package|source|branch|rev|tag)'")
+LOCKED_SOURCE = re.compile(
+    r"\b(?:file|link|portal|patch|git[+\w]*):|\"link\"|\b(?:path|directory|editable|git|type) = "
+)
 LOCK_FILE = re.compile(r".*[.-]lock(?:b|\.json|\.yaml)?|go\.sum")
 REQUIREMENT = re.compile(r"\s*(?P<name>[A-Za-z0-9][\w.-]*)(?P<version>.*)")
 GO_REQUIRE = re.compile(r"^\s*(?:require\s+)?(\S+)[ \t]+(v\S+)(?:\s*//.*)?$", re.MULTILINE)
 
 
 def only_adds(path: str, before: bytes, after: bytes) -> bool:
-    """Whether the change adds and bumps dependencies, and changes the version and metadata, but nothing else. Of a
-    manifest that cannot be read it is not known: no."""
+    """Whether the change only adds and bumps dependencies, or touches the version and metadata. False for a manifest
+    that cannot be read."""
     name = posixpath.basename(path)
     try:
-        old, new = _keys(_table(name, before.decode())), _keys(_table(name, after.decode()))
+        old, new = _flat(_table(name, before.decode())), _flat(_table(name, after.decode()))
     except (ValueError, TypeError, RecursionError):
         return False
     for (key, package), value in new.items():
         is_same = (key, package) in old and old[key, package] == value
-        if not is_same and (not package or PLACE.search(str(value))):
+        is_dependency = package and not SOURCE.search(str(value))
+        if not is_same and not is_dependency:
             return False
     return old.keys() <= new.keys()
 
@@ -56,13 +59,13 @@ def _table(name: str, text: str) -> dict[str, Any]:
         return {"dependencies": dict(GO_REQUIRE.findall(text)), "others": others}
     if re.fullmatch(r".*requirements.*\.txt", name):
         return {"dependencies": re.sub(r"(?:^|\s)#.*", "", text).splitlines()}
-    if LOCK_FILE.fullmatch(name):  # it says which packages its manifest came to: only where they are from is news
-        return {"places": [line for line in text.splitlines() if LOCKED_PLACE.search(line)]}
+    if LOCK_FILE.fullmatch(name):  # of the packages that its manifest came to, only their sources can be news
+        return {"places": [line for line in text.splitlines() if LOCKED_SOURCE.search(line)]}
     raise ValueError(f"{name} is not read")
 
 
-def _keys(table: dict[str, Any]) -> dict[tuple[str, str], Any]:
-    """By dotted names; a package is a key of its own, with its name beside."""
+def _flat(table: dict[str, Any]) -> dict[tuple[str, str], Any]:
+    """Each value by its dotted name and the package that it is about; that is empty where it is no dependency."""
     keys: dict[tuple[str, str], Any] = {}
     for name, value in table.items():
         if METADATA.fullmatch(name):
@@ -78,7 +81,7 @@ def _keys(table: dict[str, Any]) -> dict[tuple[str, str], Any]:
                 else:
                     keys[f"{name}: {requirement}", ""] = ""  # an option, or a group
         elif isinstance(value, dict) and value:
-            keys.update(_keys({f"{name}.{below}": inner for below, inner in value.items()}))
+            keys.update(_flat({f"{name}.{below}": inner for below, inner in value.items()}))
         else:
             keys[name, ""] = value
     return keys
