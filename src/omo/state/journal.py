@@ -39,7 +39,7 @@ class Journal:
         self._version: object = ()  # of the two files, when they were read
 
     def rows(self) -> list[Any]:
-        """For who does not ask whether they are all there; the mark is not opened for it."""
+        """The rows, for a caller that need not know whether all are there: the mark is not opened."""
         return ledger.rows(self.path)
 
     def problems(self) -> list[str]:
@@ -76,21 +76,20 @@ class Journal:
         if problems := self.problems():
             raise Refused(f"the ledger of {what} is not as omo wrote it: {problems[0]}", fix=REPAIR, defects=problems)
 
-    def seal(self, now: float) -> list[Repaired]:
-        """Keep a damaged ledger under another name; call under the lock. The events that say so."""
-        if not self.problems():
-            return []
-        store.keep_as(self._mark, "corrupt", now)
-        return [ledger.set_aside(self.path, now)]
-
     def whole(self) -> list[Any]:
         """The rows before the first that is not as omo wrote it."""
         self.read()
         return list(self._chain.whole)
 
+    def seal(self, now: float) -> list[Repaired]:
+        """Keep a damaged ledger under another name, and answer the events that say so. Call it under the lock."""
+        if not self.problems():
+            return []
+        store.keep_as(self._mark, "corrupt", now)
+        return [ledger.set_aside(self.path, now)]
+
     def repair(self, now: float) -> list[Repaired]:
-        """The same, but the rows stay that are whole: it goes on behind them. For the user, who may judge what is
-        lost."""
+        """The same, but the ledger goes on behind the rows that are whole. For the user, who may judge what is lost."""
         if not self.problems():
             return []
         whole = self.whole()
