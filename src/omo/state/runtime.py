@@ -69,7 +69,7 @@ def session(state: str, session_id: str) -> SessionRow | None:
 
 
 def sessions(state: str) -> dict[str, SessionRow]:
-    """Every session's row, but for what is none."""
+    """Every session's row; what is no row is left out."""
     return rows_of(read(state))
 
 
@@ -105,7 +105,7 @@ def needs_hooks(row: SessionRow) -> bool:
 
 
 def is_taken_over(row: SessionRow) -> bool:
-    """By another conversation, and nobody was told of it here."""
+    """Another conversation took work over, and nobody was told of it here."""
     return any(summary.get("takenBy") and summary.get("told") is False for _, summary in work_in(row, "done"))
 
 
@@ -115,7 +115,7 @@ def is_fenced(row: SessionRow) -> bool:
 
 
 def fence_of(row: SessionRow) -> FenceLists:
-    """That of the work which has one; empty where none has."""
+    """The fence of the work that has one; empty where none has."""
     for summary in row["work"].values():
         fence = summary.get("fence")
         if fence and isinstance(fence, dict):
@@ -172,7 +172,7 @@ def change_session(
             raise
         except Unreadable:  # whoever writes keeps the bytes aside
             old = None
-            _mark(state, {session_id: ""}, {})
+            _change_markers(state, {session_id: ""}, {})
         path = paths.events_file(state, session_id)
         head = None
         if old is not None:
@@ -195,7 +195,8 @@ def change_session(
 def _recorded(
     path: str, old: SessionRow | None, head: ledger.Head | None, change: Change, *, actor: str, now: float
 ) -> SessionRow:
-    """The row to be put, once its events are in the ledger. `head` is that of before, where there is an old row."""
+    """Append the events of a change to the ledger, and answer the row to be put. `head` is the ledger's end before it,
+    where there is an old row."""
     assert change.row is not None
     row = change.row.copy()
     row.pop("invalid", None)
@@ -276,7 +277,7 @@ def doubted(state: str, session_id: str, row: SessionRow, head: ledger.Head | No
 
 def unvouched(row: SessionRow) -> list[str]:
     """The kinds of work that a row, once looked at beside its ledger, calls done and the ledger does not."""
-    return [kind for kind, one in work_in(row, "done") if one.get("unvouched")]
+    return [kind for kind, summary in work_in(row, "done") if summary.get("unvouched")]
 
 
 def _ahead(head: ledger.Head, row: SessionRow) -> SessionRow | None:
@@ -396,7 +397,7 @@ def _update(state: str, change: Callable[[Runtime], None], now: float, deadline:
     path = paths.runtime_file(state)
     with store.Lock(path + ".lock", deadline):
         runtime, _ = _read_or_set_aside(state, now)
-        before = _what_is_on(runtime)
+        before = _on_by_session(runtime)
         if not os.path.exists(path):
             from omo.state import markers
 
@@ -405,11 +406,11 @@ def _update(state: str, change: Callable[[Runtime], None], now: float, deadline:
         _prune(runtime, now)
         if runtime["sessions"] or os.path.exists(path):
             store.replace(path, render(runtime))
-            _mark(state, before, _what_is_on(runtime))
+            _change_markers(state, before, _on_by_session(runtime))
 
 
-def _what_is_on(runtime: Runtime) -> dict[str, str]:
-    """By session, those that hooks hold to something."""
+def _on_by_session(runtime: Runtime) -> dict[str, str]:
+    """The work that hooks hold each session to, by name; no entry for a session without any."""
     on = {}
     for session_id, row in runtime["sessions"].items():
         if isinstance(row, dict) and (names := what_is_on(read_row(row))):
@@ -417,8 +418,8 @@ def _what_is_on(runtime: Runtime) -> dict[str, str]:
     return on
 
 
-def _mark(state: str, before: dict[str, str], after: dict[str, str]) -> None:
-    """What is on by session. Most writes change nothing of it, and import nothing for it."""
+def _change_markers(state: str, before: dict[str, str], after: dict[str, str]) -> None:
+    """Most writes change nothing of what is on, and import nothing here."""
     if before == after:
         return
     from omo.state import markers
@@ -444,13 +445,14 @@ def _read_or_set_aside(state: str, now: float) -> tuple[Runtime, str]:
 def _prune(runtime: Runtime, now: float) -> None:
     """Forget sessions that have nothing open and were not used for two weeks. Their ledgers stay."""
     sessions = runtime["sessions"]
-    for key in [key for key, row in sessions.items() if isinstance(row, dict) and _is_over(read_row(row), now)]:
-        del sessions[key]
+    for key, row in list(sessions.items()):
+        if isinstance(row, dict) and _may_be_forgotten(read_row(row), now):
+            del sessions[key]
 
 
-def _is_over(row: SessionRow, now: float) -> bool:
-    """Also one that still has an end to tell of, in a conversation that nobody came back to. Not one in which the user
-    pinned something: its row says where the ledger ends that vouches for it."""
+def _may_be_forgotten(row: SessionRow, now: float) -> bool:
+    """A session with an end that was never told may be, since nobody came back to it. One in which the user pinned
+    something may not: its row says where the ledger ends that vouches for the pin."""
     if row.get("pins"):
         return False
     has_ended = bool(row["work"]) and not work_in(row, *OPEN_STATES)
