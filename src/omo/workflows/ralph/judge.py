@@ -84,7 +84,8 @@ def judge(
     heavy: float = HEAVY_SECONDS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Judgement:
-    """Evaluate, apply, record. `result_text` is what was handed in instead of the judge's own message."""
+    """Evaluate the criteria, apply the results, record them. `result_text` is what was handed in instead of the judge's
+    own message."""
     state = require_open(run)
     report = check(run, files)
     if not report.ok:
@@ -97,10 +98,10 @@ def judge(
     if after.tree != files.tree:
         notes += [CHANGED, *_left_behind(after, before)]
         results = {name: result_of([CheckResult(name, "unknown", CHANGED)]) for name in results}
-    states, verdict, decision = _apply(state, results)
+    applied = _apply(state, results)
     row: RalphRow = {"iteration": state.iteration, "results": results, "tree": files.tree}
     row["independence"] = answers.independence
-    if verdict == "unknown":
+    if applied.verdict == "unknown":
         row |= {"kind": "judge-unknown", "nonce": answers.nonce}
         _record(run, state, [row], answers.digest)
         has_unknown = any(answer.result == "unknown" for answer in answers.answers.values())
@@ -110,13 +111,13 @@ def judge(
     row |= {
         "kind": "judged",
         "files": before,
-        "states": {name: known.data for name, known in states.items()},
-        "verdict": verdict,
-        "decision": decision,
+        "states": {name: known.data for name, known in applied.states.items()},
+        "verdict": applied.verdict,
+        "decision": applied.decision,
         "gates": report.gate_rows,
         "challenges": answers.challenges,
     }
-    if verdict == "pass":
+    if applied.verdict == "pass":
         row |= _proof(run, state, report)
     # Unless the run is over, the next iteration is open at once, on the files as they are after it.
     opens = opening(run.caller, after, state.iteration + 1)
@@ -130,7 +131,8 @@ def judge(
 
 
 def _not_judged(run: RalphRun, state: RalphState, report: PhaseReport) -> Refused:
-    """Only asking over work that was not done is counted; what else is missing is told."""
+    """Why nothing is judged. To ask before a phase has happened is recorded as a circumvention; what else is missing is
+    only told."""
     if report.damage:
         return Refused(report.damage, fix=report.remediation, defects=[report.damage])
     missing = ", ".join(report.missing)
@@ -171,14 +173,14 @@ def record_circumvention(run: RalphRun, missing: list[str]) -> int:
 
 
 def _left_behind(files: Files, before: Base) -> list[str]:
-    """What to do about files that are others than `before`; nothing where there are none."""
+    """What to do about files that have changed since `before`; empty where none has."""
     changed = files.changed_since(before)
     return [LEFT_BEHIND.format(listed(changed, MOST_NAMED))] if changed else []
 
 
 def _proof(run: RalphRun, state: RalphState, report: PhaseReport) -> RalphRow:
-    """What the commands show beside the judge's word: why they need not mean that the work was done. Where no judge was
-    asked they speak alone, and prove what the user confirmed or the project names."""
+    """What the commands prove of a run that passed. Beside a judge's word that is only why they need not mean that the
+    work was done; where no judge was asked, they prove what the user confirmed or the project names."""
     began = read_base(state.started.get("files")) or {"head": None, "files": {}}
     gates = fold(run.caller.events, None)
     subject = proving.subject_of(run.caller, began, gates.allowed_changes, left=gates.left)
@@ -196,16 +198,22 @@ def _proof(run: RalphRun, state: RalphState, report: PhaseReport) -> RalphRow:
 
 
 def _results(state: RalphState, evaluation: Evaluation) -> dict[str, CriterionResult]:
-    """A result that was taken over never ends a run: before it would, what was taken over is run."""
+    """Results may be taken over from an earlier iteration, but none of those ends a run: before that all are made."""
     results = evaluation.results(takes_over=True)
     is_cached = any(result["cached_from"] for result in results.values())
-    if is_cached and _apply(state, results)[2] != "replan":
+    if is_cached and _apply(state, results).decision != "replan":
         return evaluation.results(takes_over=False)
     return results
 
 
-def _apply(state: RalphState, results: Mapping[str, CriterionResult]) -> tuple[Mapping[str, CriterionState], str, str]:
-    """The states after these results, the verdict, and the decision if the iteration were closed on them."""
+class _Applied(NamedTuple):
+    states: Mapping[str, CriterionState]
+    verdict: str
+    decision: str
+
+
+def _apply(state: RalphState, results: Mapping[str, CriterionResult]) -> _Applied:
+    """What the criteria, the verdict and the decision are if the iteration is closed on these results."""
     by_name, states = {}, {}
     has_failed = False
     for name, before in state.states.items():
@@ -215,7 +223,7 @@ def _apply(state: RalphState, results: Mapping[str, CriterionResult]) -> tuple[M
     verdict = rules.verdict(states, by_name)
     if verdict == "fail" and not has_failed:
         verdict = "unknown"
-    return states, verdict, rules.decision(states, state.iteration, state.max_iterations, by_name)
+    return _Applied(states, verdict, rules.decision(states, state.iteration, state.max_iterations, by_name))
 
 
 def _record(run: RalphRun, state: RalphState, rows: list[RalphRow], digest: str) -> None:
@@ -236,22 +244,21 @@ def _record(run: RalphRun, state: RalphState, rows: list[RalphRow], digest: str)
 
 
 def _answers(run: RalphRun, state: RalphState, files: Files, given: str | None) -> JudgeAnswer:
-    """An answer to each question of the run: to the brief about these files, and what others of the iteration found to
-    fail. While nobody was asked about these files, or nobody answered, the iteration is not judged.
-    """
+    """An answer to each question of the run: from the judge of the brief about these files, but for what another judge
+    of the iteration found to fail. Refused while nobody was asked about these files, or nobody answered."""
     if not state.questions:
         ignored = ["--result is ignored: code evaluates every check of this run"] if given is not None else []
         return JudgeAnswer(notes=ignored)
     reported = messages_in(run.caller.events, [JUDGE])
     if not state.briefs:
-        raise _asked(run, files, f"iteration {state.iteration} has questions that code cannot answer")
+        raise _ask_judge(run, files, f"iteration {state.iteration} has questions that code cannot answer")
     newest = state.brief_about(files.tree)
     if newest is None:
-        raise _asked(run, files, "; ".join([MOVED, *_left_behind(files, state.briefs[-1].files)]))
+        raise _ask_judge(run, files, "; ".join([MOVED, *_left_behind(files, state.briefs[-1].files)]))
     if given is None:
         answers = read_messages(reported, newest.nonce, newest.ts)
     else:
-        answers = _in_file(given, newest, state.briefs, reported)
+        answers = _answers_in_file(given, newest, state.briefs, reported)
     if answers.unread:
         raise NotEvaluable(
             f"iteration {state.iteration} is not judged while its brief is unanswered: {answers.unread}",
@@ -271,7 +278,7 @@ def _answers(run: RalphRun, state: RalphState, files: Files, given: str | None) 
     return replace(answers, answers=matched, notes=notes)
 
 
-def _in_file(
+def _answers_in_file(
     text: str, newest: JudgeBrief, briefs: Sequence[JudgeBrief], reported: Sequence[AgentMessage]
 ) -> JudgeAnswer:
     """What was handed in instead of a judge's own message, to the brief about these files.
@@ -288,7 +295,7 @@ def _in_file(
         what = f"--result answers the nonce {nonce!r}, which is not that of the newest brief"
         raise Refused(what, fix=f"{PROMPT}, and answer the nonce it shows", nonce=nonce)
     for message in reported:
-        # Of one that was cut nobody knows what it answered.
+        # Nobody knows what a message answered that was cut.
         speaks = message.is_cut or any(brief.nonce in message.text for brief in briefs)
         if speaks and message.ts >= briefs[0].ts:
             raise Refused(
@@ -299,8 +306,8 @@ def _in_file(
     return replace(given, answers=answers, digest=sha256(text.encode("utf-8", "replace")))
 
 
-def _asked(run: RalphRun, files: Files, why: str) -> NotEvaluable:
-    """A brief about these files is open now, and nothing is judged before it is answered."""
+def _ask_judge(run: RalphRun, files: Files, why: str) -> NotEvaluable:
+    """Open a brief about these files, before whose answer nothing is judged."""
     ask(run, files)
     publish(run)
     return NotEvaluable(f"not judged yet: {why}; {JUDGE} is asked", fix=_ask_first(run))
