@@ -76,10 +76,14 @@ def unreadable(why: str) -> Headline:
 def verdict(session: SessionView, run: str = "") -> Headline:
     """The outcome of all that the session worked on, or of one run alone, which `session.works` then holds."""
     counting = [view for view in session.works or [] if does_count(view, session)]
-    ends = [ended for view in counting if (ended := ended_as(view, session)) is not None]
-    reasons = [why for view in counting if (why := _not_done(view, session))]
+    ends, reasons = [], []
     if damage := _damage(session, counting):
-        reasons.insert(0, damage)
+        reasons.append(damage)
+    for view in counting:
+        if (ended := ended_as(view, session)) is not None:
+            ends.append(ended)
+        if why := _not_done(view, session):
+            reasons.append(why)
     mode = session.brief.mode
     is_damaged = bool(damage) or mode == "unreadable" or any(view.problems for view in counting)
     told = session.brief.outcome
@@ -112,12 +116,14 @@ def _not_done(view: Status, session: SessionView) -> str:
     ended = ended_as(view, session)
     if ended is None or view.problems:
         return _open(view)
-    return _gone(view, session) or ("" if outcome.is_done(ended) else outcome.in_words(ended))
+    if gone := _gone(view, session):
+        return gone
+    return "" if outcome.is_done(ended) else outcome.in_words(ended)
 
 
 def _gone(view: Status, session: SessionView) -> str:
-    """Why an end does not hold any more. By files that were changed after it the next Stop opens it again, though its
-    own ledger finds nothing amiss."""
+    """Why an end does not hold any more: by its own ledger, or because files were changed after it, for which the next
+    Stop opens it again."""
     ended = ended_as(view, session)
     if ended is not None and lapsed(ended, view):
         return _open(view)
@@ -128,7 +134,7 @@ def _gone(view: Status, session: SessionView) -> str:
 
 
 def _ended(whole: Outcome, counting: Sequence[Status]) -> Headline:
-    """The words of the outcome; of what was not reached, also how far it came, and what has changed since."""
+    """The words of the outcome; where not all was reached, also how far the work came, and what has changed since."""
     reasons = [outcome.facts_in_words(whole)]
     if whole["verdict"] in (outcome.WAIVED, outcome.ENDED):
         for view in counting:
