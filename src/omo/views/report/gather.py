@@ -117,9 +117,8 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     """Every file is read: what a report calls proven rests on nothing that was remembered."""
     chosen = find_run(context, run, name) if run else Chosen(name)
     session = project.look_at(context, chosen.session, closely=False)
-    with_runs = [workflow.kind for workflow in table.with_runs()]
-    named = run if chosen.kind in with_runs else ""
-    viewer = Viewer(context, chosen.session, session.brief.row, reads_all=True, run=named)
+    is_own_run = chosen.kind in [workflow.kind for workflow in table.with_runs()]
+    viewer = Viewer(context, chosen.session, session.brief.row, reads_all=True, run=run if is_own_run else "")
     views = [view for view in works.works_of(viewer) if not run or view.kind == chosen.kind]
     session = session._replace(works=views, problems=_ledger_problems(context.state, session, run))
     events = viewer.events
@@ -131,30 +130,30 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     since = _asked_at(events, min(begins)) if begins else ""
     until = parts[0].whole.ended if run and parts else ""
     stamps = [str(row.get("ts")) for row in events]
-    listed = notices(context, session, parts)
+    told = notices(context, session, parts)
     if since and not run:  # a run that was named stands for itself
-        listed += unproven_before(events, since)
-    listed += refused(events, since)
+        told += unproven_before(events, since)
+    told += refused(events, since)
     changed = _changed_files(context.root, parts)
     return Report(
-        session,
-        context.root,
-        stamp(context.now),
-        _task(events, parts),
-        changed,
-        tuple(parts),
-        since or (stamps[0] if stamps else ""),
-        until or (stamps[-1] if stamps else ""),
-        tuple(listed),
-        verdict(session, run),
-        _blocks(events, since, until),
+        view=session,
+        root=context.root,
+        made=stamp(context.now),
+        task=_task(events, parts),
+        changed=changed,
+        parts=tuple(parts),
+        began=since or (stamps[0] if stamps else ""),
+        ended=until or (stamps[-1] if stamps else ""),
+        notices=tuple(told),
+        verdict=verdict(session, run),
+        blocks=_blocks(events, since, until),
         run=run,
         lines=_lines(context, changed),
     )
 
 
 def _lines(context: Context, changed: Changed) -> held_lines.EarlierLook | None:
-    """Only what speaks of files that this work has changed."""
+    """The earlier look at lines, where it speaks of files that this work has changed."""
     found = held_lines.earlier(context.state, context.root)
     if found is None or found.paths.isdisjoint(path for path, _ in changed.files):
         return None
@@ -162,7 +161,7 @@ def _lines(context: Context, changed: Changed) -> held_lines.EarlierLook | None:
 
 
 def _asked_at(events: Sequence[SessionEvent], began: str) -> str:
-    """When the user asked for what began then; that moment itself where nobody did."""
+    """When the user asked for what began at that moment; the moment itself where nobody asked."""
     asked = ""
     for row in events:
         if row.get("kind") in ASKED and str(row.get("ts")) <= began:
@@ -185,7 +184,7 @@ def _task(events: Sequence[SessionEvent], parts: Sequence[Part]) -> str:
 
 
 def _changed_files(root: str, parts: Sequence[Part]) -> Changed:
-    """Against what the work that leads began with."""
+    """What differs from the files with which the leading work began."""
     for part in parts:
         if part.sections.base:
             try:
@@ -196,13 +195,14 @@ def _changed_files(root: str, parts: Sequence[Part]) -> Changed:
 
 
 def _changed_since(root: str, sections: Sections) -> Changed:
-    """By this work and no later one, where it has ended and that was noted; else up to now. Its base is a commit, or
-    the files as the row of an arming has them."""
+    """What was changed by this work alone, where that was noted when it ended; else all up to now. The base is a
+    commit, or the files as the row of an arming has them."""
     began = sections.base
     assert began
-    commit, before = began, {}
     if isinstance(began, dict):
         commit, before = str(began.get("head") or ""), runtime.part(began, "files")
+    else:
+        commit, before = began, {}
     if sections.changed is not None:
         paths = sections.changed
     elif isinstance(began, dict):
@@ -224,8 +224,8 @@ def _changed_since(root: str, sections: Sections) -> Changed:
 
 
 def _ledger_problems(state: str, view: SessionView, run: str) -> tuple[str, ...]:
-    """A row that was dropped for its age says nothing of a run, which has a ledger of its own; nor does one that
-    nobody can read say anything of the session's ledger."""
+    """What is wrong with the session's ledger. Nothing is known of that by a row which nobody can read, nor, for a run
+    that has a ledger of its own, by one that was dropped for its age."""
     if view.brief.mode == "unreadable" or (run and view.brief.row is EMPTY):
         return ()
     try:
