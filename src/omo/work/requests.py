@@ -1,4 +1,4 @@
-"""What the user asked for, as a hook kept it when they typed it: the word that every judged end is held against."""
+"""What the user asked for, as a hook kept it when they typed it. Every judged end is held against it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def typed(events: Iterable[SessionEvent], workflow: str, since: str = "") -> lis
     """What a person typed after the workflow's own command, oldest first."""
     rows = []
     for row in events:
-        is_of_it = row.get("kind") == ASKED and asked_of(row) == workflow
-        if is_of_it and str(row.get("ts")) > since:
+        if row.get("kind") == ASKED and asked_of(row) == workflow and str(row.get("ts")) > since:
             rows.append(row)
     return rows
 
@@ -42,8 +41,8 @@ def armed(events: Iterable[SessionEvent], since: str = "") -> list[SessionEvent]
 
 
 def of_run(events: Iterable[SessionEvent], kind: str, run: str) -> list[str]:
-    """What a person typed that set a run going, and what they typed for it since, oldest first. Of ultrawork these are
-    the prompts that armed it; of another workflow the last before it began, and all behind it."""
+    """What a person typed that set a run going, and what they typed for it since, oldest first. For ultrawork these are
+    the prompts that armed it; for another workflow the last request before it began, and all later ones."""
     began = _began(run)
     names = table.BY_KIND[kind].typed if kind in table.BY_KIND else (kind,)
     texts: list[str] = []
@@ -67,7 +66,7 @@ def asked_of(row: SessionEvent) -> str:
 
 
 def _began(run: str) -> str:
-    """When, as its id says; empty where that does not."""
+    """When a run began, as its id says; empty where that says nothing."""
     number = run[1:].split("-", 1)[0]
     return stamp(int(number) / 1000) if number.isdecimal() and len(number) < 16 else ""
 
@@ -102,7 +101,7 @@ def files_of(row: SessionEvent) -> list[NamedFile]:
     return [file for file in named if isinstance(file, dict)]
 
 
-def file_alone(row: SessionEvent) -> str:
+def digest_of_lone_file(row: SessionEvent) -> str:
     """The digest of the file whose name is all that they typed; empty where they typed anything else."""
     named = files_of(row)
     if named and str(row.get("text")).removeprefix("@") == named[0].get("name"):
@@ -111,8 +110,8 @@ def file_alone(row: SessionEvent) -> str:
 
 
 def is_named(rows: Iterable[SessionEvent], digest: str) -> bool:
-    """Whether it is the file that the user named last, as it was then: one before it is what they wanted before."""
-    named = list(filter(None, map(file_alone, rows)))
+    """Whether the digest is that of the file which the user named last; one before it is what they wanted before."""
+    named = list(filter(None, map(digest_of_lone_file, rows)))
     return bool(named) and named[-1] == digest
 
 

@@ -150,7 +150,9 @@ def _named_file(caller: Caller, typed_since: Sequence[SessionEvent]) -> Path | N
 
 def _names_criteria(row: SessionEvent) -> bool:
     """A file of another form is a request in words: tests/ralph/test_request.py, test_a_file_of_wishes."""
-    return bool(requests.file_alone(row)) and requests.files_of(row)[0]["path"].endswith((".json", ".yaml", ".yml"))
+    return bool(requests.digest_of_lone_file(row)) and requests.files_of(row)[0]["path"].endswith(
+        (".json", ".yaml", ".yml")
+    )
 
 
 def _require_options(caller: Caller, path: Path | None, max_iterations: int, reduced_scope: str) -> None:
@@ -208,7 +210,7 @@ def _request(
     texts = []
     for row in typed_since:
         if row.get("text") and not _names_criteria(row):
-            texts.append(requests.text_of(row) if requests.file_alone(row) else str(row["text"]))
+            texts.append(requests.text_of(row) if requests.digest_of_lone_file(row) else str(row["text"]))
     if texts and given.strip() and caller.by != "user":
         # "make add return the sum" was handed on once, where mul, div and a CLI were typed as well.
         raise Refused(
