@@ -146,7 +146,7 @@ def _counting(event: Event, world: World, before: SessionRow | None, armed: Sess
         armed = spending.begin(armed, event)
     else:
         armed = spending.follow(armed, event, world.now)
-    return budget.runs(armed, world.now)
+    return budget.start_clock(armed, world.now)
 
 
 def _workflow(event: Event, world: World, reading: Reading) -> Answer:

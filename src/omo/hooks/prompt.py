@@ -209,8 +209,8 @@ def _runs(event: Event, row: SessionRow, now: float) -> SessionRow:
     if has_minutes and not event.is_typed_at_work:
         from omo.work import spending
 
-        row = spending.rested(row)
-    return budget.runs(row, now)
+        row = spending.end_unseen_turn(row)
+    return budget.start_clock(row, now)
 
 
 def _tell_of_cancel(world: World) -> Answer:

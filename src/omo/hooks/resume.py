@@ -73,7 +73,7 @@ def handle(event: Event, world: World, wanted: str) -> Answer:
 
     def told(row: SessionRow | None) -> runtime.Change:
         after = spending.follow(session.shown_on(row or EMPTY), event, world.now)
-        after = budget.runs(after, world.now)
+        after = budget.start_clock(after, world.now)
         return runtime.Change(None, {**after, "instructed": True} if needs_instructions else after)
 
     world.change(told, actor="user")
@@ -163,7 +163,7 @@ def _take_up(caller: Caller, source: str, client: str) -> Resumed:
         for workflow in table.with_runs():
             if workflow.kind in runs:
                 adopt(workflow.runs, caller, source, str(runs[workflow.kind] or ""))
-        after = session.of_client(session.take_up(own, spending.rested(theirs)), client)
+        after = session.of_client(session.take_up(own, spending.end_unseen_turn(theirs)), client)
         after = budget.taken_up(after, caller.now)
         if caller.by == "user":
             after = session.go_on(after, limits=caller.limits, now=caller.now)

@@ -70,6 +70,6 @@ def _forget_instructions(world: World) -> None:
 def _rest(world: World) -> None:
     """The clock of the budget stood still until now."""
     try:
-        world.change(lambda row: runtime.Change(None, row and spending.rested(row)))
+        world.change(lambda row: runtime.Change(None, row and spending.end_unseen_turn(row)))
     except (OmoError, OSError):
         pass  # both are told all the same

@@ -88,7 +88,7 @@ class _Stop:
             if not event.limit_notice:
                 row = session.host_goes_on(row)  # this turn was none that a limit ended
             if is_live(row):
-                row = spending.follow(budget.settled(row, self.in_force.budget), event, now)
+                row = spending.follow(budget.with_settings(row, self.in_force.budget), event, now)
                 row = self.counter.counted(row, now)
                 size = event.transcript.size()
                 event.transcript.start = _read_to(row)
@@ -105,11 +105,11 @@ class _Stop:
         if decision.rule.blocks:  # nothing waits in the queue
             after = session.note(after, {"readTo": size})
         elif decision.rule.name not in GOES_ON_BY_ITSELF:
-            after = budget.rests(after)
+            after = budget.stop_clock(after)
         notice = ""
         if budget.due_mark(after):
             notice = budget.notice(after)
-            after = budget.told(after)
+            after = budget.note_told(after)
         answer = Answer(message=f"{decision.text} {notice}".strip())
         if decision.rule.blocks:
             answer = Answer(hosts.KEEP_GOING, decision.text, message=notice)

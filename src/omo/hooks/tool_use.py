@@ -155,7 +155,7 @@ def _count_agent(event: Event, world: World) -> str:
         after = budget.agent_asked(_counted(event, world, row))
         if not budget.due_mark(after):
             return runtime.Change("", after)
-        return runtime.Change(budget.notice(after), budget.told(after))
+        return runtime.Change(budget.notice(after), budget.note_told(after))
 
     return str(world.change_live(decide) or "")
 
@@ -164,7 +164,7 @@ def _counted(event: Event, world: World, row: SessionRow) -> SessionRow:
     from omo import settings
     from omo.work import budget, spending
 
-    row = budget.settled(row, settings.load(world.environ, world.root).budget)
+    row = budget.with_settings(row, settings.load(world.environ, world.root).budget)
     return spending.Counter(world.state, event.session).counted(spending.follow(row, event, world.now), world.now)
 
 

@@ -336,7 +336,7 @@ def _budget(event: Event, world: World, rest: str) -> str | Answer:
         after = session.raise_budget(counted, ceilings, limits=in_force.limits, now=world.now)
         woken = [(kind, work) for kind, work in runtime.work_in(after, "active") if work != before["work"].get(kind)]
         if woken:
-            after = session.shown_on(budget.runs(after, world.now))
+            after = session.shown_on(budget.start_clock(after, world.now))
         ceilings_now = budget.ceilings_in_words(after) or "none"
         noted: SessionEvent = {"kind": "budget", "ceilings": ceilings_now, "spent": budget.all_in_words(after)}
         return runtime.Change((woken, after), after, [noted])

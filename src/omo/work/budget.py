@@ -58,7 +58,7 @@ class Meter:
 
 
 def meters(row: SessionRow) -> list[Meter]:
-    """By the ceilings that the row has; none without a budget."""
+    """One for each ceiling that the row has; none without a budget."""
     ceilings, spent = row.get("budget", {}), row.get("spent", {})
     minutes = int(_number(spent.get("seconds")) / 6) / 10
     used = {TOKENS: _number(spent.get("tokens")), MINUTES: minutes, AGENTS: _number(spent.get("agents"))}
@@ -154,18 +154,18 @@ def notice(row: SessionRow) -> str:
     return f"omo: {due_mark(row)} % of the budget is spent: {all_in_words(row)}."
 
 
-def told(row: SessionRow) -> SessionRow:
+def note_told(row: SessionRow) -> SessionRow:
     return _noted(row, {"told": due_mark(row)})
 
 
-def settled(row: SessionRow, own: Budget) -> SessionRow:
-    """A run that no user's prompt armed has the ceilings that the user's settings name when a hook first sees it."""
+def with_settings(row: SessionRow, own: Budget) -> SessionRow:
+    """A run that no prompt of the user's armed gets the ceilings of their settings when a hook first sees it."""
     return row if "budget" in row else {**row, "budget": own}
 
 
 def begin(row: SessionRow, own: Budget | None, *, now: float) -> SessionRow:
-    """A new run, of which nothing is spent. What the user typed in this conversation goes before their settings; None
-    where nobody knows those yet."""
+    """A new run, of which nothing is spent. What the user typed in this conversation goes before their settings, `own`,
+    which are None where nobody knows them yet."""
     begun: SessionRow = {**row, "spent": {"since": stamp(now)}}
     if row.get("budget", {}).get("by") != "user":
         begun.pop("budget", None)
@@ -175,7 +175,7 @@ def begin(row: SessionRow, own: Budget | None, *, now: float) -> SessionRow:
 
 
 def set_by_user(row: SessionRow, ceilings: Budget | None) -> SessionRow:
-    """Those that were named, beside those of before; None takes all away. A mark that is now ahead is told again."""
+    """The new ceilings beside the old ones; None takes all away. A mark that is ahead again will be told again."""
     if ceilings is None:
         kept: Budget = {"by": "user"}
     else:
@@ -191,13 +191,13 @@ def since(row: SessionRow) -> str:
     return str(row.get("spent", {}).get("since") or row["ulw"].get("armedAt") or "")
 
 
-def runs(row: SessionRow, now: float) -> SessionRow:
+def start_clock(row: SessionRow, now: float) -> SessionRow:
     """A turn is running from now on, if it was not yet."""
     return row if row.get("spent", {}).get("runningSince") else _noted(row, {"runningSince": stamp(now)})
 
 
-def ticked(row: SessionRow, now: float) -> SessionRow:
-    """The time of the running turn is added up to now."""
+def count_time(row: SessionRow, now: float) -> SessionRow:
+    """The time of the running turn is added, up to now."""
     spent = row.get("spent", {})
     began = spent.get("runningSince")
     passed = 0.0
@@ -209,21 +209,21 @@ def ticked(row: SessionRow, now: float) -> SessionRow:
     return _noted(row, {"seconds": round(_number(spent.get("seconds")) + passed, 1), "runningSince": stamp(now)})
 
 
-def rests(row: SessionRow) -> SessionRow:
-    """No turn is running: nobody's time is spent until the next."""
+def stop_clock(row: SessionRow) -> SessionRow:
+    """No turn is running, and no time is spent until the next."""
     return _noted(row, {"runningSince": None})
 
 
-def ended_at(row: SessionRow, moment: str) -> SessionRow:
-    """A turn whose end no hook saw has run until then."""
+def stop_clock_at(row: SessionRow, moment: str) -> SessionRow:
+    """A turn whose end no hook saw has run until that moment."""
     try:
-        return rests(ticked(row, seconds(moment)))
+        return stop_clock(count_time(row, seconds(moment)))
     except ValueError:
-        return rests(row)
+        return stop_clock(row)
 
 
 def taken_up(row: SessionRow, now: float) -> SessionRow:
-    """By a conversation whose record a hook will name."""
+    """Another conversation, whose record a hook will name, has taken the work up."""
     return _noted(row, {"takenAt": stamp(now)})
 
 
@@ -233,7 +233,7 @@ def agent_asked(row: SessionRow) -> SessionRow:
 
 
 def with_agents_asked(row: SessionRow) -> SessionRow:
-    """As if each that was asked for in this turn had started: several go out at once, before the first one does."""
+    """As if each agent that was asked for in this turn had started: several are asked for before the first starts."""
     return _noted(row, {"agents": _agents_asked(row)})
 
 

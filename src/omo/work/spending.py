@@ -44,7 +44,7 @@ class Counter:
     def counted(self, row: SessionRow, now: float) -> SessionRow:
         """The row with the time and the tokens that are spent by now. Without a ceiling of tokens no record is read."""
         if row.get("spent", {}).get("runningSince"):
-            row = budget.ticked(row, now)
+            row = budget.count_time(row, now)
         if not row.get("budget", {}).get(budget.TOKENS):
             return row
         spent = row.get("spent", {})
@@ -163,7 +163,7 @@ def follow(row: SessionRow, event: Event, now: float) -> SessionRow:
     return {**row, "spent": there}
 
 
-def rested(row: SessionRow) -> SessionRow:
+def end_unseen_turn(row: SessionRow) -> SessionRow:
     """No turn is running any more. Where no Stop told so, as after an error of the server or in a client that was
     killed, the last one ran until the model's last word, or the last trace of the run."""
     spent = row.get("spent", {})
@@ -173,7 +173,7 @@ def rested(row: SessionRow) -> SessionRow:
     if row.get("budget", {}).get(budget.MINUTES):
         record = hosts.named(str(spent.get("host"))).transcript(str(spent.get("transcript") or ""))
         moment = max(moment, record.last_word_at())
-    return budget.ended_at(row, moment)
+    return budget.stop_clock_at(row, moment)
 
 
 def begin(row: SessionRow, event: Event) -> SessionRow:
