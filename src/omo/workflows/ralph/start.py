@@ -150,9 +150,8 @@ def _named_file(caller: Caller, typed_since: Sequence[SessionEvent]) -> Path | N
 
 def _names_criteria(row: SessionEvent) -> bool:
     """A file of another form is a request in words: tests/ralph/test_request.py, test_a_file_of_wishes."""
-    return bool(requests.digest_of_lone_file(row)) and requests.files_of(row)[0]["path"].endswith(
-        (".json", ".yaml", ".yml")
-    )
+    is_file_alone = bool(requests.digest_of_lone_file(row))
+    return is_file_alone and requests.files_of(row)[0]["path"].endswith((".json", ".yaml", ".yml"))
 
 
 def _require_options(caller: Caller, path: Path | None, max_iterations: int, reduced_scope: str) -> None:
