@@ -226,7 +226,7 @@ def test_one_arrangement_follows_another_and_what_none_names_stands_as_it_was(pl
         assert (place.root / "work.py").read_bytes() == b"new"
         assert (place.root / "test.py").read_bytes() == b"old tests"
         assert not (place.root / "new_test.py").exists()
-        swap.put(None)
+        swap.put_back()
         assert seen(place.root) == was
         assert not is_under_way(place.state)
         swap.group_started(os.getpid())  # of the run as it is, which nobody need end
@@ -747,7 +747,7 @@ def test_the_gate_has_an_index_of_its_own(repository: Place) -> None:
         assert repository.git("diff", "--name-only", environ=environ).split() == ["t"]
         assert repository.git("diff", "--name-only").split() != ["t"]
         assert set(repository.git("ls-files", environ=environ).split()) == {"a", "mod", "t"}
-        swap.put(None)
+        swap.put_back()
         assert swap.environment({"X": "1"}) == {"X": "1"}
     assert repository.git("ls-files", "--stage") == before
     assert not list((repository.root / ".git").glob("omo-*"))

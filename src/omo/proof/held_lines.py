@@ -182,7 +182,7 @@ class _Look:
         swapped.put(name)
         environ = swapped.environment(gate_runs.environment(self.subject.environ))
         run = self._run(doing or name, environ, swapped)
-        swapped.put(None)
+        swapped.put_back()
         if swapped.moved or swapped.kept:
             changed = swapped.moved or f"{listed([kept.path for kept in swapped.kept])} changed"
             kept = [f"{kept.path} is kept as {kept.kept_as}" for kept in swapped.kept]

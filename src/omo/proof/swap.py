@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
 
-LOCK_SECONDS = 1.0  # somebody may just be looking whether it is held
+LOCK_SECONDS = 1.0  # another process may hold it for a moment, to see whether files are swapped
 GROUP_SECONDS = 1.0
 POLL = 0.01
 TRIES = 3
@@ -36,7 +36,7 @@ UNDER_WAY = (
 
 
 class Swap:
-    """`with Swap(…) as swap: swap.put(name)`, run, and so on; at the end everything is as it was."""
+    """`with Swap(…) as swap: swap.put(name)`, then run, then put the next; at the end everything is as it was."""
 
     def __init__(
         self,
@@ -84,16 +84,13 @@ class Swap:
         except BaseException as error:
             self._close()
             if isinstance(error, OSError) and not isinstance(error, OmoError):
-                raise NotMade(f"files cannot be swapped here: {_said(error)}") from None
+                raise NotMade(f"files cannot be swapped here: {_message_of(error)}") from None
             raise
         return self
 
-    def put(self, name: str | None) -> None:
-        """The tree as that arrangement has it; None: as it was, and nobody is held up any longer."""
+    def put(self, name: str) -> None:
+        """Make the tree as that arrangement has it."""
         tree = self._entered()
-        if name is None:
-            self._put_back(tree)
-            return
         if not self._is_touched:
             for listed in tree.files:
                 if not tree.stands_as_read(listed):
@@ -111,7 +108,11 @@ class Swap:
         except OSError as error:
             if isinstance(error, OmoError):
                 raise
-            raise NotMade(f"files cannot be swapped here: {_said(error)}") from None
+            raise NotMade(f"files cannot be swapped here: {_message_of(error)}") from None
+
+    def put_back(self) -> None:
+        """Make the tree as it was, so that nobody is held up any longer; another arrangement may be put after it."""
+        self._restore(self._entered())
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """For the gate: with an index of its own, where git can have one, that knows the swapped files."""
@@ -152,14 +153,14 @@ class Swap:
         with self._signals.put_off():
             try:
                 if self._tree is not None:
-                    self._put_back(self._tree)
+                    self._restore(self._tree)
             finally:
                 if self._lock >= 0:
                     os.close(self._lock)
                     self._lock = -1
         self._signals.give_back()
 
-    def _put_back(self, tree: swap_files.Tree) -> None:
+    def _restore(self, tree: swap_files.Tree) -> None:
         if not self._is_armed:
             return
         with self._signals.put_off():
@@ -184,13 +185,13 @@ class Swap:
             self._git.sweep()
 
     def _move_appeared(self, tree: swap_files.Tree) -> None:
-        """A snapshot that is written from the old code would make the next run fail: what a swapped run leaves goes."""
+        """Move away what a swapped run has left: a snapshot written from the old code would make the next run fail."""
         if not self._standing:
             return
         try:
             untracked = set(self._list_untracked())
         except OmoError:
-            return  # who cannot tell what is new moves nothing
+            return  # nobody can tell what is new, so nothing is moved
         listed = {listed.path for listed in tree.files}
         for path in sorted(untracked - self._untracked - listed):
             full = os.path.join(self.root, path.rstrip("/"))
@@ -278,7 +279,7 @@ def _end_group(state: str) -> None:
         group, started, boot = int(row["group"]), row["started"], row["boot"]
     except (OSError, ValueError, KeyError, TypeError):
         return
-    # Numbers are given again: another leader, or another start of the machine, is somebody else's group.
+    # The system reuses numbers: with another leader, or after another boot, it is somebody else's group.
     if group <= 1 or group == os.getpgrp() or boot != _boot() or _started(group) not in (started, ""):
         return
     end = time.monotonic() + GROUP_SECONDS
@@ -292,7 +293,7 @@ def _end_group(state: str) -> None:
 
 
 def _started(process: int) -> str:
-    """When a process began, as the kernel counts; empty where it is gone, or nobody tells."""
+    """When a process began, as the kernel counts; empty where it is gone, or there is no /proc."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[19].decode("ascii")
@@ -359,7 +360,7 @@ class _Signals:
         self._depth -= 1
 
 
-def _said(error: OSError) -> str:
+def _message_of(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
 
 
