@@ -1,6 +1,6 @@
 """What the user types is read and acted on inside the hook, before and without the model.
 
-Most prompts ask nothing of omo: what only the others need (asked.py, messages.py) is loaded for them.
+Most prompts ask nothing of omo, so asked.py and messages.py are loaded only for those that do.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def _answer(event: Event, world: World) -> Answer:
         world.change(
             lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
         )
-    answer = _asked(event, world, reading)
+    answer = _do_what_is_asked(event, world, reading)
     if answer is None:
-        answer = _spoken(event, world, reading)
+        answer = _hear(event, world, reading)
     if is_withdrawn and event.shows_messages and reading.action == "none":
         from omo.hooks import messages
 
@@ -64,7 +64,7 @@ def _answer(event: Event, world: World) -> Answer:
 
 
 def _is_last_block(event: Event, world: World) -> bool:
-    """Whether it is what our last Stop has sent the agent back with."""
+    """Whether the prompt is the reason with which our last Stop has sent the agent back."""
     from omo.state import ledger, paths
 
     for row in reversed(ledger.rows(paths.events_file(world.state, event.session))):
@@ -74,7 +74,7 @@ def _is_last_block(event: Event, world: World) -> bool:
 
 
 def _sent_back(world: World) -> Answer:
-    """The user may have let go while it was on its way, or have paused it."""
+    """It is let through, unless the user has let go while it was on its way, or has paused the work."""
     row = world.live_row()
     if row is not None and (runtime.work_in(row, "active") or not row["work"]):
         return Answer()
@@ -84,7 +84,7 @@ def _sent_back(world: World) -> Answer:
 
 
 def _with_removal(event: Event, world: World, answer: Answer) -> Answer:
-    """Where the user reads an answer, also that the state was removed; elsewhere they read it at the next Stop."""
+    """The answer also says that the state was removed, where the user reads it; elsewhere the next Stop says so."""
     if answer.decision == hosts.END_PROMPT:
         answer.reason = f"{answer.reason} {world.told_of_removal()}".strip()
     elif event.shows_messages:
@@ -108,7 +108,7 @@ def _was_withdrawn(event: Event, row: SessionRow | None) -> bool:
 
 
 def _of_an_agent(event: Event, world: World, reading: Reading) -> Answer:
-    """An agent may begin a run in another client, which is then its own, and speak for nobody else."""
+    """An agent may begin a run of its own in another client, but it does not speak for the user."""
     row = world.row() or EMPTY
     if reading.action == "activate" and not runtime.is_live(row) and not session.was_released(row):
         from omo.hooks import asked
@@ -121,8 +121,8 @@ def _of_an_agent(event: Event, world: World, reading: Reading) -> Answer:
     return Answer()
 
 
-def _asked(event: Event, world: World, reading: Reading) -> Answer | None:
-    """What the prompt asks of omo is done; None where it asks nothing, or there is nothing to do it to."""
+def _do_what_is_asked(event: Event, world: World, reading: Reading) -> Answer | None:
+    """None where the prompt asks nothing of omo, or nothing is there that it could be done to."""
     if reading.action == "none":
         return None
     if reading.action == "resume":
@@ -133,7 +133,7 @@ def _asked(event: Event, world: World, reading: Reading) -> Answer | None:
 
 
 def _resume(event: Event, world: World, reading: Reading) -> Answer | None:
-    """What was paused or waits goes on, and what a breaker let go. A cancel ends only by a new arming."""
+    """What was paused, waits or was let go by a breaker goes on. A cancel ends only when the session is armed again."""
     from omo.hooks import messages
 
     named = reading.names[0] if reading.names else ""
@@ -146,21 +146,21 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer | None:
             after = session.go_on(row, limits=limits, now=world.now, named=named)
         else:
             after = session.resume(row, named=named)
-        after = session.answered(_runs(event, after, world.now))
+        after = session.answered(_with_clock_running(event, after, world.now))
         woken = session.woken(row, after)
         if woken:
             return runtime.Change(messages.continued(woken), session.shown_on(after), [{"kind": "resumed"}])
         if not runtime.work_in(after, "active") and budget.is_used_up(row):
             return runtime.Change(Answer(message=messages.needs_budget(row)))
         ended = session.newly_answered(row, after)
-        # Else it is on already, and they said so: nothing they wrote before is open.
+        # The work is on already. They said that it is to go on, so nothing that they wrote before is open.
         return runtime.Change(messages.answered_end(ended), after, [{"kind": "end-answered"}] if ended else [])
 
     answer: Answer | None = world.change(decide, actor="user") if world.row() else None
     return answer
 
 
-def _spoken(event: Event, world: World, reading: Reading) -> Answer:
+def _hear(event: Event, world: World, reading: Reading) -> Answer:
     """A person spoke: what waited for them goes on, and their words are kept for the next Stop. A pause ends only
     when they say so."""
 
@@ -170,7 +170,7 @@ def _spoken(event: Event, world: World, reading: Reading) -> Answer:
             row = session.note(row, {"unanswered": False})
             events.append({"kind": "overridden"})
         after = session.resume(row, states=("waiting", "blocked"), own=False)
-        after = session.answered(_runs(event, after, world.now))
+        after = session.answered(_with_clock_running(event, after, world.now))
         answer = Answer()
         woken, ended = session.woken(row, after), session.newly_answered(row, after)
         if woken or ended:
@@ -203,8 +203,8 @@ def _spoken(event: Event, world: World, reading: Reading) -> Answer:
     return answer
 
 
-def _runs(event: Event, row: SessionRow, now: float) -> SessionRow:
-    """A turn begins with this prompt, unless it joins one. After a server's error no Stop has told of the last."""
+def _with_clock_running(event: Event, row: SessionRow, now: float) -> SessionRow:
+    """A turn begins with this prompt, unless it joins one. The last turn may have ended without a Stop."""
     has_minutes = bool(row.get("budget", {}).get(budget.MINUTES))
     if has_minutes and not event.is_typed_at_work:
         from omo.work import spending
