@@ -1,4 +1,4 @@
-"""Before a tool call: what is denied, and what nobody need be asked about. All else is none of our business."""
+"""Before a tool call: what is denied, and what is permitted without asking. All else is none of our business."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ INSTEAD = {
 STATE_HINTS = ("sisyphus", "cc-omo", "clean", "stash")
 # `omo GROUP VERB` that only the leader of open work may call: each changes the work or ends it.
 LEADERS: dict[str, tuple[str, ...]] = {}
-LEADERS_WITH: dict[tuple[str, str], str] = {}  # and those that are so with this word behind them
-DENIES: dict[str, str] = {}  # what opens that which open work refuses
-BRIEFS: list[str] = []  # the commands that print one
+LEADERS_WITH: dict[tuple[str, str], str] = {}  # those that are the leader's only with this word behind them
+DENIES: dict[str, str] = {}  # by what open work refuses, what opens it
+BRIEFS: list[str] = []  # the commands that print a brief
 for workflow in table.ROWS:
     INSTEAD |= workflow.instead
     LEADERS |= workflow.leaders
@@ -114,8 +114,8 @@ def _tells_of_experiment(event: Event, world: World) -> str:
 
 
 def waits_for_swapped_files(event: Event, world: World) -> Denial | None:
-    """What is written into swapped files is lost to the work; a command that the host has moved to the background left
-    an agent editing the old version. Of any session, at work or not."""
+    """What is written into swapped files is lost to the work: an agent went on to edit the old version when the host
+    had moved the command to the background. This holds in any session, at work or not."""
     if event.tool not in (hosts.WRITE, hosts.SHELL, hosts.POWERSHELL):
         return None
     what = _swapped_files(world)
@@ -130,7 +130,7 @@ def waits_for_swapped_files(event: Event, world: World) -> Denial | None:
 
 
 def _swapped_files(world: World) -> str:
-    """What is going on, where somebody who lives has swapped files of this project."""
+    """What is going on, where a process that still runs has swapped files of this project."""
     if not os.path.lexists(paths.swap_journal(world.state)):
         return ""
     from omo.proof import swap
@@ -148,7 +148,7 @@ def permits(event: Event, world: World) -> bool:
 
 
 def _count_agent(event: Event, world: World) -> str:
-    """What the user is told of the budget by the way."""
+    """Count an agent that is about to start; the answer is what the user is told of the budget."""
     from omo.work import budget
 
     def decide(row: SessionRow) -> runtime.Change:
@@ -225,7 +225,7 @@ def _count_denial(event: Event, world: World, denial: Denial) -> None:
 
 
 def counted(denials: Json, key: str) -> tuple[Json, int]:
-    """How often the call of this digest was refused, this time included."""
+    """The counts with this call, by its digest, as the newest, and how often it was refused, this time included."""
     before = denials.get(key)
     times = before + 1 if isinstance(before, int) else 1
     others = [item for item in denials.items() if item[0] != key]
@@ -233,7 +233,7 @@ def counted(denials: Json, key: str) -> tuple[Json, int]:
 
 
 def guards_own_state(event: Event, world: World) -> Denial | None:
-    """Direct edits of our state: what is there counts only because omo wrote it."""
+    """Our state is not edited directly: what is there counts only because omo wrote it."""
     directory = event.directory or world.root
     settings_file = paths.settings_file(world.root)
     for path in event.written_paths:
@@ -262,7 +262,7 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
 
 
 def keeps_inside_the_fence(event: Event, world: World) -> Denial | None:
-    """What a plan session may not change or run, until it ends or is cancelled: leader or subagent."""
+    """What a plan session may not change or run, be it the leader or a subagent, until it ends or is cancelled."""
     if event.tool not in (hosts.WRITE, hosts.SHELL, hosts.POWERSHELL):
         return None
     row = world.row()
@@ -315,10 +315,8 @@ def keeps_questions_in_the_plan(event: Event, world: World) -> Denial | None:
 
 
 def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
-    """`omo` called in a shell: pausing or completing before the run allows it, and the plan changed by a subagent.
-
-    The host's own goal is called complete no sooner than ours.
-    """
+    """A subagent does not change the plan by `omo` in a shell, and the leader does not pause or complete a goal before
+    the run allows it, nor the goal that the host itself keeps."""
     if event.tool == hosts.COMPLETE:
         reason = _refusal(_open_work(world), "complete")
         return Denial("complete", reason) if reason else None
@@ -347,7 +345,7 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
         if group == "goal" and verb in OF_GOAL and (reason := _refusal(work, verb)):
             return Denial(verb, reason, _values(words[words.index(verb) + 1 :]))
         if is_leaders:
-            # Changes the plan before what follows: how that stands then, only the command itself knows.
+            # It changes the plan, so only the commands behind it know whether they may run then:
             # `classify-blocker … && omo goal pause` in tests/hooks/test_tool_gates.py.
             return None
     return None
@@ -362,7 +360,7 @@ def _open_work(world: World) -> Json:
 
 
 def _refusal(work: Json, what: str) -> str:
-    """The sentence the CLI left for this; nothing where it left none: then it is allowed."""
+    """The sentence with which the CLI left word that this is refused; empty where it is allowed."""
     for summary in work.values():
         reason = runtime.part(summary, "deny").get(what)
         if reason and isinstance(reason, str):
