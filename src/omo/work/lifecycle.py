@@ -28,7 +28,7 @@ SHORTEST_REASON = 10
 
 
 def require(kind: Kind[S], caller: Caller, named: str = "") -> Run[S]:
-    """The run, whole. Refused where there is none; where it is damaged, the work waits for the user from now on."""
+    """The run, whole. Refused where there is none, or where it is damaged: then the work waits for the user."""
     run = load(kind, caller, named)
     if run is None:
         others = left_by_others(kind.name, caller)
@@ -41,7 +41,8 @@ def require(kind: Kind[S], caller: Caller, named: str = "") -> Run[S]:
 
 
 def not_shown(kind: Kind[S], caller: Caller, fix: str) -> Refused | None:
-    """An agent whose run ended without a pass begins no other before Stop has shown the user how it ended."""
+    """The refusal for an agent whose run ended without a pass: it begins no other before Stop has shown the user how
+    that one ended."""
     summary = caller.summary(kind.name)
     if caller.by == "user" or summary.get("state") != "blocked" or summary.get("told") is not False:
         return None
@@ -96,8 +97,8 @@ def clear(
 ) -> Cleared | None:
     """Start from nothing: the run's directory is kept under another name. None where there is nothing to clear.
 
-    This is also how damage is sealed, which is the user's to do. `unfinished` is what the workflow knows to be open
-    besides; `left` as below.
+    This is also how damage is sealed, which only the user may do. `unfinished` is what the workflow knows to be open
+    besides; for `left` see `forget_summary`.
     """
     run = load(kind, caller)
     summary = caller.summary(kind.name)
@@ -127,8 +128,7 @@ def clear(
 
 
 def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> Cleared | None:
-    """Work that has no directory of this session's own: only what the session was held to is given up, `left` of it
-    open."""
+    """Give up what the session is held to, with `left` of it open, for work that has no directory of the session's."""
     summary = caller.summary(kind)
     if not summary:
         return None
@@ -151,23 +151,22 @@ def forget_summary(
     is_open: bool,
     left: int | None = None,
 ) -> Cleared:
-    """What was open and cleared by the agent is shown to the user, and so is an end that they have not seen: no silent
-    way out.
+    """Take work out of the session's row. What the agent clears while it is open is shown to the user, and so is an end
+    that they have not seen: there is no silent way out.
 
     `left` is how many items the workflow itself knows to be open; without it, as many as hooks were last told of.
     """
     summary = caller.summary(kind)
-    told = summary.get("open")
-    count = left if left is not None else 0
-    if left is None and isinstance(told, int):
-        count = told
-    has_ended = summary.get("state") == "done" and rows.is_untold(summary)
-    is_shown = caller.by != "user" and (is_open or has_ended)
+    count = summary.get("open") if left is None else left
+    if not isinstance(count, int):
+        count = 0
+    has_untold_end = summary.get("state") == "done" and rows.is_untold(summary)
+    is_shown = caller.by != "user" and (is_open or has_untold_end)
 
     def decide(row: SessionRow | None) -> runtime.Change:
         old = row or EMPTY
         work = {name: other for name, other in old["work"].items() if name != kind}
-        if is_shown and has_ended:
+        if is_shown and has_untold_end:
             work[kind] = {**summary, "cleared": True}  # how it ended is told all the same
         elif is_shown:
             why = f"the agent cleared the {what} with {count} open"
@@ -187,7 +186,7 @@ def forget_summary(
 
 
 def disarmed(row: SessionRow, kind: str) -> SessionRow:
-    """The counter that this work armed goes with it, unless something else is still open."""
+    """Without the counter that this work armed, unless something else is still open."""
     ulw = row["ulw"]
     is_its_own = ulw.get("by") == kind and not runtime.work_in(row, *OPEN_STATES)
     return {**row, "ulw": {**ulw, "enabled": False}} if is_its_own else row
