@@ -40,7 +40,7 @@ NO_PLAN = Document("", "")
 
 @dataclass(frozen=True)
 class RunStatus:
-    """`audit` decides, and `document` is what it was held to."""
+    """A session and what was found of it; `document` is the plan that the `audit` held it to."""
 
     run: PlanRun
     document: Document = NO_PLAN
@@ -89,12 +89,12 @@ def load_status(caller: Caller, named: str = "") -> RunStatus | None:
 def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
     """What git and the files show of one session, by the plan that was pinned.
 
-    A session that passed is held to what was there when it did: what comes after it is not its own. Of several, the
-    next may build on its files: what the manifests say of those held when it ended, and `audit_plan` looks at them now.
+    A session that passed is held to the commits up to then: what comes after is not its own. Of several sessions, a
+    later one may change its files: they were checked when it ended, and `audit_plan` checks them as they are now.
     """
     caller, state = run.caller, state_of(run)
     if state.root != caller.here and os.path.isdir(state.root):
-        # A copy of the project, or another worktree: that is never audited from here. One that was moved is.
+        # A copy of the project, or another worktree, is not audited from here; a project that was moved is.
         return RunStatus(run, broken=f"plan session {state.run} belongs to {state.root}, and this is {caller.here}")
     status = _held_against_file(RunStatus(run), caller)
     try:
@@ -118,7 +118,7 @@ def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
 def _audited(
     caller: Caller, document: Document, history: History, skipped: Mapping[int, str], before: Mapping[int, str]
 ) -> Audit:
-    """With what the user let through by /omo:allow, as long as it is as they saw it."""
+    """The audit, with what the user let through by /omo:allow as long as it is as they saw it."""
     allowed = []
     for path, digest in gates.fold(caller.events, None).allowed_changes.items():
         if base.digest_of(caller.root, path) == digest:
@@ -127,7 +127,7 @@ def _audited(
 
 
 def _held_against_file(status: RunStatus, caller: Caller) -> RunStatus:
-    """What became of the plan since the session was started from it."""
+    """The status with what became of the plan's file since the session was started from it."""
     state = status.state
     text = documents.text_of(os.path.join(caller.here, state.path))
     if text is not None and sha256(text.encode("utf-8", "replace")) == state.plan:
@@ -138,7 +138,8 @@ def _held_against_file(status: RunStatus, caller: Caller) -> RunStatus:
 
 
 def audit_file(caller: Caller, path: Path) -> RunStatus:
-    """A plan of which a session began: what is recorded of it tells where the work began and what was skipped."""
+    """The whole plan in a file. Refused where no session of it was begun: its records tell where the work began, and
+    what was skipped."""
     name = from_top(caller, path)
     runs = runs_of_repository(caller, name)
     if not runs:
