@@ -66,11 +66,7 @@ class Prover:
         """What was shown on files that no run has changed: a gate that formats them is asked once more."""
         self._whole = None
         for _ in range(MOST_ROUNDS):
-            proof = self._look()
-            if self.makes:
-                proof = self._with_project_tests(proof)
-            else:
-                self._note_tests_not_run(proof)
+            proof = self._with_project_tests(self._look())
             after = self._with_failures_run_again(proof)
             self._make_experiments(after)
             after = self._with_all_run(after)
@@ -184,16 +180,16 @@ class Prover:
     def _tests_without_gate(self, proof: Proof) -> list[Check]:
         return [check for check in self._tests if not any(self._covers(gate, check, proof) for gate in proof.gates)]
 
-    def _note_tests_not_run(self, proof: Proof) -> None:
-        for check in self._tests_without_gate(proof):
-            proof.tests_not_run = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)}) were not run"
-
     def _with_project_tests(self, proof: Proof) -> Proof:
-        """Nothing is proven past the project's own tests, so they become gates, unless only documents were changed."""
-        if self._changed_documents_alone(proof):
+        """Nothing is proven past the project's own tests, so they become gates, unless only documents were changed. An
+        end on the agent's word only says that they were not run."""
+        if self.makes and self._changed_documents_alone(proof):
             return proof
         for check in self._tests_without_gate(proof):
-            proof = self._with_gate_of(check, proof)
+            if self.makes:
+                proof = self._with_gate_of(check, proof)
+            else:
+                proof.tests_not_run = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)}) were not run"
         return proof
 
     def _with_gate_of(self, check: Check, proof: Proof) -> Proof:
