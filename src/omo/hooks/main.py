@@ -65,13 +65,13 @@ class World:
         return row if row is not None and runtime.is_live(row) else None
 
     def is_on(self) -> bool:
-        """Also where the row cannot be read, and only the session's marker says so."""
+        """True also where the row cannot be read, if the session's marker says so."""
         from omo.state import markers
 
         return self.live_row() is not None or markers.is_there(self.session, self.state)
 
     def told_of_removal(self) -> str:
-        """That the state was removed while this session was on, for the user; said once, else empty."""
+        """What the user is told, once, if the state was removed while this session was on; else empty."""
         from omo.state import markers
 
         marker = markers.take(self.session, self.state, self.root)
@@ -100,7 +100,7 @@ class World:
         return runtime.change_session(self.state, self.session, of_client, actor=actor, now=self.now, wait=wait)
 
     def change_live(self, decide: Callable[[SessionRow], runtime.Change], *, actor: str = "hook") -> Any:
-        """The same on the row of a session with work on; None, and nothing is written, where there is none."""
+        """The same for a session that has work on. For another the answer is None, and nothing is written."""
 
         def of_live(row: SessionRow | None) -> runtime.Change:
             return decide(row) if row is not None and runtime.is_live(row) else runtime.Change(None)
@@ -113,7 +113,7 @@ def run(name: str) -> None:
     host = hosts.named("".join(sys.argv[3:4]))
 
     def handle(event: Event, world: World) -> Answer:
-        """Looked up where every error is caught: one of another version, half way through an update, may be missing."""
+        """Imported only here, where every error is caught: half way through an update a module may be missing."""
         module, function = HANDLERS[name]
         decision: Answer = getattr(__import__(module, fromlist=[function]), function)(event, world)
         return decision
@@ -127,13 +127,7 @@ def run(name: str) -> None:
 
 
 def answer(
-    name: str,
-    handle: Handler,
-    raw: bytes,
-    environ: Mapping[str, str],
-    cwd: str,
-    now: float,
-    host: Host | None = None,
+    name: str, handle: Handler, raw: bytes, environ: Mapping[str, str], cwd: str, now: float, host: Host | None = None
 ) -> bytes:
     """Every hook fails open: an error ends in an empty answer and a line in the log."""
     host = host or hosts.named("")
@@ -148,14 +142,14 @@ def answer(
         state = world.state
         put_back = _put_back(name, world)
         decided = _decide(name, handle, event, world)
-        return host.write(_with(put_back, decided, event), event, environ)
+        return host.write(_with_lines(put_back, decided, event), event, environ)
     except Exception as error:
         log(state, name, error)
         return b""
 
 
 def _decide(name: str, handle: Handler, event: Event, world: World) -> Answer:
-    """Where state cannot be read or written nobody is held. At what a user waits for an answer to, they are told."""
+    """Where state cannot be read or written nobody is held. The user is told, where they wait for an answer."""
     try:
         decided = handle(event, world)
         problem: Exception | None = world.unreadable
@@ -171,7 +165,7 @@ def _decide(name: str, handle: Handler, event: Event, world: World) -> Answer:
 
 
 def _put_back(name: str, world: World) -> list[str]:
-    """Files that somebody who was killed had swapped, before anything else. Lines for the user."""
+    """Put back the files that a killed process had swapped, before anything else. The lines are for the user."""
     if name == "statusline" or not os.path.lexists(paths.swap_journal(world.state)):
         return []
     from omo.proof import swap
@@ -184,8 +178,8 @@ def _put_back(name: str, world: World) -> list[str]:
     return [f"omo: {line}" for line in lines]
 
 
-def _with(lines: list[str], answer: Answer, event: Event) -> Answer:
-    """Wherever this answer has room for a line that the user reads."""
+def _with_lines(lines: list[str], answer: Answer, event: Event) -> Answer:
+    """The lines go wherever this answer has room for something that the user reads."""
     if not lines:
         return answer
     text = "\n".join(lines)
