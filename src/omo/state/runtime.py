@@ -151,13 +151,7 @@ def can_be_resumed(row: SessionRow) -> bool:
 
 
 def change_session(
-    state: str,
-    session_id: str,
-    decide: Callable[[SessionRow | None], Change],
-    *,
-    actor: str,
-    now: float,
-    wait: float,
+    state: str, session_id: str, decide: Callable[[SessionRow | None], Change], *, actor: str, now: float, wait: float
 ) -> Any:
     """Decide on a session's row and carry it out: ledger first, then the snapshot, so a crash loses no decision."""
     if not session_id:

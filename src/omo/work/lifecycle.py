@@ -88,12 +88,7 @@ class Cleared:
 
 
 def clear(
-    kind: Kind[S],
-    caller: Caller,
-    *,
-    force: bool,
-    unfinished: Sequence[str] = (),
-    left: int | None = None,
+    kind: Kind[S], caller: Caller, *, force: bool, unfinished: Sequence[str] = (), left: int | None = None
 ) -> Cleared | None:
     """Start from nothing: the run's directory is kept under another name. None where there is nothing to clear.
 
@@ -142,14 +137,7 @@ def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> 
 
 
 def forget_summary(
-    caller: Caller,
-    kind: str,
-    what: str,
-    kept: list[str],
-    *,
-    force: bool,
-    is_open: bool,
-    left: int | None = None,
+    caller: Caller, kind: str, what: str, kept: list[str], *, force: bool, is_open: bool, left: int | None = None
 ) -> Cleared:
     """Take work out of the session's row. What the agent clears while it is open is shown to the user, and so is an end
     that they have not seen: there is no silent way out.
