@@ -105,7 +105,7 @@ def _verb(verbs: options.Commands, name: str, about: str, handler: options.Run) 
 
 
 def _run(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> RalphRun:
-    """The run that is meant, loaded once. To act on it, it has to be the agent's own, whatever --run says."""
+    """The run that is meant. Unless the command only looks, it has to be the agent's own, whatever --run says."""
     caller = caller_of(context, context.session(arguments.session, looks=looks))
     run = require(RALPH, caller, arguments.named)
     if not looks:
@@ -143,8 +143,8 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _tests_to_pin(context: Context, state: RalphState, report: PhaseReport) -> str:
-    """How the project's tests become a gate, where code alone decides and none of its commands runs them: the end does
-    not run by itself what nobody pinned."""
+    """The command that makes the project's tests a gate, where code alone decides and none of its commands runs them:
+    the end does not run what nobody pinned."""
     from omo.proof import own_commands
     from omo.workflows.ralph.criteria import commands_of
     from omo.workflows.ultrawork.gates import pin_line
@@ -160,7 +160,7 @@ def _tests_to_pin(context: Context, state: RalphState, report: PhaseReport) -> s
 
 
 def _started(state: RalphState) -> list[str]:
-    """What the run is held to, what runs before it left, and the phases of each round: all that the user is shown."""
+    """What the user is shown: what the run is held to, what earlier runs left, and the phases of each round."""
     most = counted(state.max_iterations, "iteration")
     lines = [f"Ralph run {state.run}: {units(len(state.criteria), 'criterion')}, at most {most}"]
     for criterion in state.criteria:
@@ -179,7 +179,7 @@ def _started(state: RalphState) -> list[str]:
     statuses = ", ".join(f"{name} {status}" for name, status in part(state.after, "statuses").items())
     if statuses:
         lines.append(f"It left: {clip(statuses, 300)}")
-    lines += _told(state)
+    lines += _sentences([*facts(state), *overrides(state)])
     if state.source and not state.is_confirmed:
         lines.append(f"  Before a start, and not in this run, they confirm them: /omo:ralph {clip(state.source, 120)}")
     lines.append("Show this to the user. Iteration 1 is open.")
@@ -197,7 +197,8 @@ def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
         lines.append(f"  {proof.status:14}{phase:8}{proof.text}")
     if report.remediation:
         lines.append(f"To do: {report.remediation}")
-    lines += _told(run.require_whole())
+    state = run.require_whole()
+    lines += _sentences([*facts(state), *overrides(state)])
     return Result(report.data, "\n".join(lines), 0 if report.ok else 3)
 
 
@@ -223,7 +224,7 @@ def brief(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def judge(arguments: argparse.Namespace, context: Context) -> Result:
-    """What was found, and unless the run is over or nobody could tell, what the iteration is about that it opened."""
+    """What was found; and what the next iteration is about, where one was opened."""
     from omo.workflows.ralph import judge as judging
 
     given = None if arguments.result is None else _message(arguments.result, context)
@@ -232,7 +233,7 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.no_refine:
         phases.leave_out_refine(run, arguments.no_refine)
     try:
-        judged = judging.judge(run, ship(run, context), result_text=given)
+        judged = judging.judge(run, run_missing_gates(run, context), result_text=given)
     except Refused:
         end.publish(run)  # a crash may have left the session behind the ledger
         raise
@@ -261,10 +262,9 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, "\n".join(lines), judging.EXIT_CODES[verdict], judged.notes)
 
 
-def ship(run: RalphRun, context: Context) -> Files:
-    """The files to be judged. Where nothing else of the iteration is missing the gates are run on them, and what they
-    print is told where one fails.
-    """
+def run_missing_gates(run: RalphRun, context: Context) -> Files:
+    """The files to be judged. Where only the gates of the iteration are missing, they are run first; refused with what
+    they print where one fails."""
     from omo.workflows.ultrawork.runs import run_gates
 
     files = Files(context.root)
@@ -283,7 +283,7 @@ def ship(run: RalphRun, context: Context) -> Files:
 
 
 def _message(named: str, context: Context) -> str:
-    """The judge's message from stdin or a file. One that is part of the tree changes what is judged, and is told."""
+    """The judge's message from stdin or a file."""
     from omo.proof import documents
 
     if named == "-":
@@ -313,7 +313,8 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     lines = [f"Ralph run {run.id}: {state.headline}"]
     for criterion in state.criteria:
         lines.append(f"  {line_of(state, criterion, state.last_result(criterion.id))}")
-    return Result(_data(state, step), "\n".join([*lines, *_told(state), f"Next: {step.text}"]))
+    lines += _sentences([*facts(state), *overrides(state)])
+    return Result(_data(state, step), "\n".join([*lines, f"Next: {step.text}"]))
 
 
 def abandon(arguments: argparse.Namespace, context: Context) -> Result:
@@ -328,7 +329,7 @@ def abandon(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _data(run: RalphState, step: NextStep) -> Json:
-    """A run in the data of every command."""
+    """What every command says of a run."""
     return {
         "run": run.run,
         "state": f"ended: {run.how}" if run.ended else "open",
@@ -371,10 +372,6 @@ def to_do(run: RalphState, results: dict[str, CriterionResult], files: Files) ->
             lines.append(f"  {line_of(run, criterion, result)}")
             lines += [f"     {line}" for line in findings(run, criterion, result, files)]
     return lines
-
-
-def _told(run: RalphState) -> list[str]:
-    return _sentences([*facts(run), *overrides(run)])
 
 
 def _sentences(facts: Sequence[str]) -> list[str]:
