@@ -283,7 +283,7 @@ def run_missing_gates(run: RalphRun, context: Context) -> Files:
 
 
 def _message(named: str, context: Context) -> str:
-    """The judge's message from stdin or a file."""
+    """The judge's message from stdin or a file. A file inside the tree changes what is judged, and is told."""
     from omo.proof import documents
 
     if named == "-":
