@@ -1,4 +1,4 @@
-"""Whether the keyword, where it stands, is used or spoken of: by the clause and the sentence around it.
+"""Whether the keyword is used or only spoken of, which the clause and the sentence around it tell.
 
 The first of PLACE_RULES that holds decides. In doubt it is a use: only a negation or exception, a question about it,
 talk about it as a thing, a plan for later or an argument of a program is not.
@@ -22,9 +22,9 @@ CLAUSE_ENDS = ",:，、：()（）[]{}|—–"
 
 
 class Place:
-    """One occurrence, and the words of its clause, `before` and `behind` it, and of its sentence, `said` and `rest`.
+    """One occurrence of the keyword, and the words before and behind it: of its clause, and of its sentence.
 
-    `opening` is how the sentence is typed up to it.
+    `left`, `right` and `opening` are the same text as it was typed: the clause around it, and the sentence up to it.
     """
 
     def __init__(self, text: str, span: Span) -> None:
@@ -36,9 +36,9 @@ class Place:
         self.left, self.right = text[clause_start:start], text[end:clause_end]
         self.before, self.behind = words_in(self.left), words_in(self.right)
         self.opening = text[sentence_start:start]
-        self.said, self.rest = words_in(self.opening), words_in(text[end:sentence_end])
+        self.sentence_before, self.sentence_behind = words_in(self.opening), words_in(text[end:sentence_end])
         self.asks = clause_end == sentence_end and text[sentence_end : sentence_end + 1] in ("?", "？")
-        self.leads = all(word in wordlists.COURTESY for word in self.said)
+        self.leads = all(word in wordlists.COURTESY for word in self.sentence_before)
         self.clause = Clause(text, *_bounds(text, start, end, is_break))
 
 
@@ -68,7 +68,7 @@ def _ends_clause(text: str, place: int) -> bool:
 
 
 def rule_of(place: Place) -> tuple[str, str]:
-    """The rule that holds here, and what it does."""
+    """The name of the rule that holds here, and what the prompt does by it."""
     if any(is_unspaced(char) for char in place.left + place.right) and not _stops_it(place):
         return _rule_of_letters(place)
     for rule, action, holds in PLACE_RULES:
@@ -78,7 +78,7 @@ def rule_of(place: Place) -> tuple[str, str]:
 
 
 def _rule_of_letters(place: Place) -> tuple[str, str]:
-    """For scripts written without spaces: by the letters right before it, right behind it, or beside it."""
+    """The same for scripts written without spaces, by the letters right before the keyword, or right behind it."""
     before, behind = "".join(place.left.split()), "".join(place.right.split())
     for rule, action, ends, begins in place_words.LETTER_RULES:
         if before.endswith(ends) or behind.startswith(begins):
@@ -91,7 +91,7 @@ def _rule_of_letters(place: Place) -> tuple[str, str]:
 def _stops_it(place: Place) -> bool:
     # A pause is to go on again, so it cancels nothing: STOPS_BY_NAME in tests/ultrawork/prompts.py.
     is_pause = any(word.startswith("paus") for word in place.clause.words)
-    is_later = place.clause.is_later or (place.said[:1] and place.said[0] in wordlists.LATER)
+    is_later = place.clause.is_later or (place.sentence_before[:1] and place.sentence_before[0] in wordlists.LATER)
     return place.clause.kind == "stop" and not is_pause and not is_later
 
 
@@ -152,7 +152,7 @@ def _is_subject(place: Place) -> bool:
 def _is_object(place: Place) -> bool:
     """What precedes makes it a thing: "fix ulw", "the docs of ulw", "why ulw stopped", "modes such as ulw"."""
     words = place.before
-    if not place_words.NAMING.isdisjoint(words) or not place_words.LISTING.isdisjoint(place.said):
+    if not place_words.NAMING.isdisjoint(words) or not place_words.LISTING.isdisjoint(place.sentence_before):
         return True
     if any(wordlists.NAMES.get(word) == "ulw" for word in place.left.lower().split()):  # "change ulw to ultrawork"
         return True
@@ -184,12 +184,12 @@ def _is_stopped_otherwise(place: Place) -> bool:
 
 
 def _leads(place: Place) -> bool:
-    is_bare_question = place.asks and all(word in wordlists.SMALL for word in place.rest)  # "ulw?"
+    is_bare_question = place.asks and all(word in wordlists.SMALL for word in place.sentence_behind)  # "ulw?"
     return place.leads and not is_bare_question
 
 
 def _is_question(place: Place) -> bool:
-    sentence = f" {' '.join(place.said)} "
+    sentence = f" {' '.join(place.sentence_before)} "
     if any(f" {phrase} " in sentence for phrase in place_words.REQUESTS):
         return False
     content = [word for word in place.before if word not in wordlists.COURTESY]
