@@ -15,7 +15,7 @@ from omo import globs
 
 WORK, REST = "work", "rest"
 NEITHER = "neither"  # as it is now in every run
-NEVER = "never"  # as well, and no matter what is sealed
+NEVER = "never"  # the same, even if it is sealed
 
 
 def _words(text: str) -> frozenset[str]:
@@ -108,10 +108,10 @@ COLLECTS = re.compile(r"^(?:testpaths|addopts|doctest\w*)\s*=.*(?:\n[ \t]+.*)*",
 class Kinds:
     """Which file is which, for one gate.
 
-    `started` are the files that the gate executes, itself, by a recipe or by its runner's configuration; `sealed` globs
-    of what the user added to the rest; `documents` globs of documents that a runner reads (`documents_named`);
-    `present` the paths of the project, whose manifests say what is the top of a package; `read_by_tests` documents and
-    examples that tests of the base name.
+    `started` are the files that the gate executes, be it itself, by a recipe or by its runner's configuration. `sealed`
+    are globs of what the user added to the rest, `documents` globs of documents that a runner reads
+    (`documents_named`), `read_by_tests` documents and examples that tests of the base name. `present` are all paths of
+    the project: a directory with a manifest is the top of a package.
     """
 
     def __init__(
@@ -154,9 +154,9 @@ class Kinds:
         if self.is_test(path):
             return REST
         if _lies_in(directories, DOCUMENT_DIRECTORIES, self._tops) or _is_document(name):
-            if path in self._read_by_tests and _suffix(name) in PROGRAMS:
-                return WORK
-            is_read = path in self._read_by_tests or any(_is_named(path, glob) for glob in self._documents)
+            if path in self._read_by_tests:
+                return WORK if _suffix(name) in PROGRAMS else REST
+            is_read = any(_is_named(path, glob) for glob in self._documents)
             is_expected = not EXPECTED_VALUES.isdisjoint(directories)
             return REST if is_read or is_expected else NEITHER
         is_input = path.endswith(".in") and any(path[:-2] + end in self._present for end in BESIDE_INPUT)
@@ -198,8 +198,8 @@ def is_test(path: str, tops: Collection[str] = ("",), sources: Collection[str] =
 
 
 def documents_named(configuration: str, words: Sequence[str] = ()) -> list[str]:
-    """Documents and their directories that a runner is told to read, as globs: by its configuration (`testpaths = docs`
-    or `--doctest-glob=*.md`), or among the words of the commands that a gate starts."""
+    """Globs of the documents and their directories that a runner is told to read: by its configuration (`testpaths =
+    docs` or `--doctest-glob=*.md`), or among the words of the commands that a gate starts."""
     named = []
     for word in re.findall(r"[\w./*?-]+", " ".join([*words, *COLLECTS.findall(configuration)])):
         name = word.removeprefix("./").rstrip("/")
@@ -209,7 +209,7 @@ def documents_named(configuration: str, words: Sequence[str] = ()) -> list[str]:
 
 
 def _packages_of_source(present: Collection[str]) -> set[str]:
-    """Packages of Python's at the top of a project that has its tests elsewhere: `snapshots`, `benchmarks`, …"""
+    """Python packages with a name such as `snapshots` or `benchmarks`, at the top of a project with tests elsewhere."""
     if not any(path.startswith(("tests/", "test/")) for path in present):
         return set()
     packages = {path.removesuffix("/__init__.py") for path in present if path.endswith("/__init__.py")}
