@@ -58,15 +58,15 @@ LINKS = {
 
 
 class Demand(NamedTuple):
-    """What proves a surface: what may stand behind an artifact that is cited for it, and of which shapes one has to be
-    cited, of each group; `in_words` says so."""
+    """What proves a surface. An artifact that is cited for it rests on one of `bases`; of each group of `shapes` one
+    has to be cited, as `in_words` says."""
 
     bases: tuple[str, ...]
     shapes: tuple[tuple[str, ...], ...] = ()
     in_words: str = ""
 
 
-# By the family of the surface; "" is a case or an obligation.
+# By the family of the surface; "" stands for a case or an obligation.
 DEMANDS = {
     "web": Demand(
         (FILE, REPLAY),
@@ -164,7 +164,7 @@ def _inspect_qa(document: dict[str, object], subject: GateSubject, inspection: I
 
 
 def _link_defects(qa: ExecutorQa) -> list[GateDefect]:
-    """Every name leads to a row, every row it leads to was a success, and not everything is out of scope."""
+    """What is wrong with the links: each leads to a row that was a success, and not everything is out of scope."""
     defects = []
     for row in qa.citing:
         for key, target in LINKS.items():
@@ -186,7 +186,7 @@ def _link_defects(qa: ExecutorQa) -> list[GateDefect]:
 
 
 def _evidence_defects(prover: GateProver) -> list[GateDefect]:
-    """What proves what."""
+    """What is wrong with the evidence that rows cite."""
     qa = prover.qa
     defects: list[GateDefect] = []
     for surface in qa.surfaces:
@@ -204,7 +204,7 @@ def _evidence_defects(prover: GateProver) -> list[GateDefect]:
 
 
 def _kind_defects(prover: GateProver, row: SurfaceEvidence) -> list[GateDefect]:
-    """By kind alone: whether each of them is what its kind says is told at the artifact itself."""
+    """What kinds are missing. Whether an artifact is what its kind says is told at the artifact itself."""
     demand = DEMANDS[SURFACES[row.surface]]
     cited = [artifact for _, artifact in prover.cited_by(row)]
     shapes = {artifact.shape for artifact in cited}
@@ -216,7 +216,7 @@ def _kind_defects(prover: GateProver, row: SurfaceEvidence) -> list[GateDefect]:
 
 
 def _exemption_defects(prover: GateProver, cited: Evidence, claim: ReplayExempt) -> list[GateDefect]:
-    """What is to show the run instead; an exemption that stands is noted."""
+    """What is wrong with the evidence that is to show the run instead; an exemption that stands is noted."""
     path = f"{cited.artifact.place}.replayExempt"
     defects = list(cited.defects)
     shapes = set()
@@ -247,13 +247,13 @@ def _exemption_defects(prover: GateProver, cited: Evidence, claim: ReplayExempt)
 
 
 def suite_triggers(subject: GateSubject) -> list[str]:
-    """Changed files that the project declared as computer control. What only talks about it is none."""
+    """Changed files that the project declared as computer control. Prose about it does not count."""
     patterns = []
     for glob in subject.control_globs:
         try:
             patterns.append(globs.normal(glob))
         except ValueError:
-            continue  # settings have told of it
+            continue  # the settings have said so
     triggers = []
     for path in subject.changed or []:
         if not path.lower().endswith(PROSE) and any(globs.covers(path, pattern) for pattern in patterns if pattern):
@@ -262,7 +262,8 @@ def suite_triggers(subject: GateSubject) -> list[str]:
 
 
 def _suite_defects(prover: GateProver) -> list[GateDefect]:
-    """Each case of the suite is there, belongs to an obligation, and cites one valid picture, capture or transcript."""
+    """What is wrong with the suite: each case is there, belongs to an obligation, and cites one valid picture, capture
+    or transcript."""
     changed = suite_triggers(prover.subject)
     if not changed:
         return []
