@@ -28,7 +28,7 @@ def at_base(root: str, state: str, began: Base, wanted: Sequence[str]) -> dict[s
     for path in wanted:
         digest = began["files"].get(path)
         if digest is not None:
-            held[path] = _kept(state, path, digest)
+            held[path] = _copied(state, path, digest)
         elif began.get("head"):
             committed.append(path)
         else:
@@ -59,7 +59,7 @@ class BaseFiles:
         if digest is None:
             return self._commit.text(path) if self._commit else ""
         try:
-            content = _kept(self._state, path, digest).content or b""
+            content = _copied(self._state, path, digest).content or b""
         except NotMade:
             content = b""
         return content[:MOST_OF_FILE].decode("utf-8", "replace")
@@ -73,7 +73,7 @@ class BaseFiles:
 
 
 def now(root: str, path: str) -> File:
-    """What stands at a path as it is."""
+    """What is at a path now."""
     full = os.path.join(root, path)
     try:
         if os.path.islink(full):
@@ -87,7 +87,7 @@ def now(root: str, path: str) -> File:
         raise NotMade(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _kept(state: str, path: str, digest: str) -> File:
+def _copied(state: str, path: str, digest: str) -> File:
     if digest == base.GONE:
         return NOTHING
     if digest.startswith(base.BY_TIMES):
@@ -105,15 +105,16 @@ def _kept(state: str, path: str, digest: str) -> File:
 
 
 def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
-    """As git would check them out: line ends too. No program of a filter is started, so such files are unknown."""
-    listed = commit_at(root, head).entries
-    if listed is None:
+    """The files as git would check them out, with its line ends. Raises NotMade for one that is stored through a
+    filter, since no program of a filter is started."""
+    tree = commit_at(root, head).entries
+    if tree is None:
         raise NotMade(f"git does not tell what the commit {head[:12]} holds")
     entries = {}
     for path in paths:
-        if path in listed:
-            mode, _, name = listed[path].split(" ")
-            entries[path] = (mode, name)
+        if path in tree:
+            mode, _, blob = tree[path].split(" ")
+            entries[path] = (mode, blob)
     held = dict.fromkeys(paths, NOTHING)
     present = list(entries)
     if not present:
@@ -136,8 +137,8 @@ def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
 def _checked_out(
     root: str, as_they_are: Sequence[str], paths: Sequence[str], entries: Mapping[str, tuple[str, str]]
 ) -> list[bytes]:
-    """In one process. Git names the size that a file has in the repository, which line ends change, so the end of each
-    is known by a line that nobody could have foreseen."""
+    """All of them from one process. The size that git names is that in the repository, which line ends change, so each
+    file ends at a line that nobody could have foreseen."""
     if not paths:
         return []
     mark = os.urandom(16).hex()
