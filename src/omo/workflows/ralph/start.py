@@ -274,9 +274,7 @@ def _last_state(caller: Caller, own: RalphRun | None) -> RalphState | None:
     run = own
     if run is None and (names := RALPH.names(caller.state)):
         run = Run(RALPH, caller, names[-1])
-    if run is None or run.problems:
-        return None
-    return run.state
+    return None if run is None or run.problems else run.state
 
 
 def _lessons(last: RalphState | None, wanted: Sequence[Criterion]) -> list[AskedBefore]:
