@@ -18,14 +18,8 @@ FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "subagent": ("event.agent_id", ("the Stop of the session itself is decided by the rules below",)),
     "begin": ("asked", ("the agent begins it, as omo next says", AFTER_IT)),
     "not-begun": ("asked", ("the agent begins it, as omo next says", "leave the command out")),
-    "not-active": (
-        "ulw.enabled work",
-        (TYPE_ULW, f"start a workflow in this session: {', '.join(BEGIN)}"),
-    ),
-    "cancelled": (
-        "stopContinuation.disabled stopContinuation.disabledReason stopContinuation.disabledAt",
-        (TYPE_ULW,),
-    ),
+    "not-active": ("ulw.enabled work", (TYPE_ULW, f"start a workflow in this session: {', '.join(BEGIN)}")),
+    "cancelled": ("stopContinuation.disabled stopContinuation.disabledReason stopContinuation.disabledAt", (TYPE_ULW,)),
     "unreadable-state": ("unreadable", (f"the next Stop keeps the unreadable file aside; then {TYPE_ULW}",)),
     "invalid-state": (
         "ulw.enabled ulw.stopBlocks ulw.totalBlocks ulw.shellExcuses ulw.lastStopAt ulw.armedAt",
