@@ -392,8 +392,7 @@ class _Trial:
 
     def _proof(self, runs: Mapping[str, CommandRun]) -> str:
         without, old, now = runs[WITHOUT], runs.get(OLD_TESTS), runs[AS_IT_IS]
-        text = f"fails without the work ({without.summary or f'exit {without.exit}'})"
-        text += " and passes with it"
+        text = f"fails without the work ({without.summary or f'exit {without.exit}'}) and passes with it"
         if now.result == "fail":
             text = f"fails without the work ({without.summary}); of that only what failed before still fails"
         if old is not None:

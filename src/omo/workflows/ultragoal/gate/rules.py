@@ -69,9 +69,7 @@ class Demand(NamedTuple):
 # By the family of the surface; "" stands for a case or an obligation.
 DEMANDS = {
     "web": Demand(
-        (FILE, REPLAY),
-        ((proof.AUTOMATION,), (proof.SCREENSHOT,)),
-        "a browser automation transcript and a screenshot",
+        (FILE, REPLAY), ((proof.AUTOMATION,), (proof.SCREENSHOT,)), "a browser automation transcript and a screenshot"
     ),
     "cli": Demand(
         (FILE, REPLAY, EXEMPT),
