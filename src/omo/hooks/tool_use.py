@@ -447,10 +447,7 @@ GATES = (
         {"brief": f"its brief as the whole prompt: {', '.join(BRIEFS)} print it"},
     ),
     ToolGate(
-        "ask",
-        "questions to the user while a goal of a plan is open",
-        keeps_questions_in_the_plan,
-        _opened("ask"),
+        "ask", "questions to the user while a goal of a plan is open", keeps_questions_in_the_plan, _opened("ask")
     ),
     ToolGate(
         "leader",

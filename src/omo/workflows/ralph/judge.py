@@ -26,13 +26,7 @@ from omo.workflows.ralph import rules
 from omo.workflows.ralph.asking import ask
 from omo.workflows.ralph.criteria import commands_of, named_checks
 from omo.workflows.ralph.end import end_of, outcome_of, publish
-from omo.workflows.ralph.evaluate_criteria import (
-    EARLIER_BRIEF,
-    HEAVY_SECONDS,
-    CheckResult,
-    Evaluation,
-    result_of,
-)
+from omo.workflows.ralph.evaluate_criteria import EARLIER_BRIEF, HEAVY_SECONDS, CheckResult, Evaluation, result_of
 from omo.workflows.ralph.phases import PhaseReport, check
 from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, CriterionResult, CriterionState, RalphRow
 from omo.workflows.ralph.run import JudgeBrief, RalphRun, RalphState, fix, opening, require_open
