@@ -61,12 +61,12 @@ def require_reason(text: str, what: str, fix: str) -> str:
 
 
 def left_elsewhere(kind: str, what: str, caller: Caller) -> NextStep | None:
-    """What another conversation left open of a workflow: named before anything new of it is begun here."""
-    for session in left_by_others(kind, caller):
-        return NextStep(
-            "resume", f"session {session} has {what} open; to take it up", (command("omo resume", session),)
-        )
-    return None
+    """How to take up what another conversation left open of a workflow, before anything new of it is begun here."""
+    others = left_by_others(kind, caller)
+    if not others:
+        return None
+    why = f"session {others[0]} has {what} open; to take it up"
+    return NextStep("resume", why, (command("omo resume", others[0]),))
 
 
 def left_by_others(kind: str, caller: Caller) -> list[str]:
