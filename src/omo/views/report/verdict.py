@@ -86,17 +86,17 @@ def verdict(session: SessionView, run: str = "") -> Headline:
             reasons.append(why)
     mode = session.brief.mode
     is_damaged = bool(damage) or mode == "unreadable" or any(view.problems for view in counting)
-    told = session.brief.outcome
-    if not counting and not is_damaged and told is not None and not outcome.is_done(told):
-        return _ended(told, counting)  # its ledger was cleared away since
+    by_stop = session.brief.outcome  # it also knows of gates beside the work, and of what was given up
+    if not counting and not is_damaged and by_stop is not None and not outcome.is_done(by_stop):
+        return _ended(by_stop, counting)  # its ledger was cleared away since
     if is_damaged or not counting or len(ends) < len(counting):
         if mode in MODES and (mode == "unreadable" or not run):
             reasons.append(MODES[mode])
         reasons = reasons or ["there is nothing that could prove it"]
         return Headline(UNPROVEN, NOT, tuple(reasons), is_known=not is_damaged and bool(counting or mode in MODES))
     whole = outcome.worst(ends)
-    if told is not None and not run and not outcome.is_worse(whole, told):
-        whole = told  # as Stop has it, who also knows of gates beside the work and of what was given up
+    if by_stop is not None and not run and not outcome.is_worse(whole, by_stop):
+        whole = by_stop
     if any(_gone(view, session) for view in counting):
         return Headline(GONE, f"{NOT} any more" if outcome.is_done(whole) else NOT, tuple(reasons))
     return _ended(whole, counting)
