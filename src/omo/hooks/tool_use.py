@@ -332,10 +332,11 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
     if not work:
         return None
     for words in omo_calls(text):
-        group, verb = ([word for word in words if not word.startswith("-")] + ["", ""])[:2]
+        names = [word for word in words if not word.startswith("-")]
+        group, verb = (*names, "", "")[:2]
         is_leaders = group == RESUME or verb in LEADERS.get(group, ())
-        if (group, verb) in LEADERS_WITH:
-            is_leaders = any(LEADERS_WITH[group, verb] in word for word in words)
+        if with_word := LEADERS_WITH.get((group, verb)):
+            is_leaders = any(with_word in word for word in words)
         if is_leaders and event.is_subagent:
             reason = (
                 f"omo {group} {verb} belongs to the leader of this run, who alone changes or ends it. "

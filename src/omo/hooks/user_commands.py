@@ -149,11 +149,12 @@ def _pin(event: Event, world: World, rest: str) -> str:
     cwd = paths.session_directory(world.environ, event.project)
     known = gates.current(world.state, event.session, world.row())
     rest = typed_commands.without_backquotes(rest)
-    if len(rest.split()) <= 1:
+    if len(rest.split()) <= 1:  # nothing, the name of a check, or a program
+        word = rest.strip()
         found = gates.FoundGates(world.root, cwd, world.row(), known)
-        checks = [check for check in found.checks if rest.strip() in ("", check.name)]
-        if checks or not _program(world, rest.strip(), cwd):
-            return _pin_found(event, world, checks, found, name=rest.strip())
+        checks = [check for check in found.checks if word in ("", check.name)]
+        if checks or not _program(world, word, cwd):
+            return _pin_found(event, world, checks, found, name=word)
     pin = typed_commands.TypedPin(rest)
     if len(pin.argv) == 1 and " " in pin.argv[0] and not _program(world, pin.argv[0], cwd):
         pin.read(pin.argv[0])  # all of it in quotes
