@@ -294,8 +294,7 @@ class _Trial:
         return Experiment(verdict, reason, runs, self.notes, self._changed_rest(runs), still_failing=still_failing)
 
     def _changed_rest(self, runs: Mapping[str, CommandRun]) -> list[str]:
-        """The changed tests, configuration and data, sorted by how likely they make the difference: first a file whose
-        tests no longer hold, last a new one."""
+        """The changed tests, configuration and data: first a file whose tests no longer hold, last a new one."""
         put_back = self.arranged.files.get(OLD_TESTS, {})
         failing = runs[OLD_TESTS].failing if OLD_TESTS in runs else ()
 

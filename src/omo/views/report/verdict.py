@@ -116,9 +116,8 @@ def _not_done(view: Status, session: SessionView) -> str:
     ended = ended_as(view, session)
     if ended is None or view.problems:
         return _open(view)
-    if gone := _gone(view, session):
-        return gone
-    return "" if outcome.is_done(ended) else outcome.in_words(ended)
+    gone = _gone(view, session)
+    return gone if gone or outcome.is_done(ended) else outcome.in_words(ended)
 
 
 def _gone(view: Status, session: SessionView) -> str:

@@ -130,8 +130,7 @@ class Prover:
             subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             self._whole = None
             if reason := experiment.weakened(subject, gate):
-                weak = replace(made or proven, verdict=experiment.OLD_TESTS_FAIL, reason=reason)
-                proof.experiments[gate.name] = weak
+                proof.experiments[gate.name] = replace(made or proven, verdict=experiment.OLD_TESTS_FAIL, reason=reason)
 
     def _proving(self, proof: Proof) -> list[Gate]:
         """The gates by which something can be proven, those of tests first. A command of the project's own that runs a
