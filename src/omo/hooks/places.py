@@ -78,7 +78,7 @@ def rule_of(place: Place) -> tuple[str, str]:
 
 
 def _rule_of_letters(place: Place) -> tuple[str, str]:
-    """The same for scripts written without spaces, by the letters right before the keyword, or right behind it."""
+    """The same for scripts written without spaces, by the letters right before or behind the keyword, or beside it."""
     before, behind = "".join(place.left.split()), "".join(place.right.split())
     for rule, action, ends, begins in place_words.LETTER_RULES:
         if before.endswith(ends) or behind.startswith(begins):

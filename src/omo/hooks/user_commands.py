@@ -221,7 +221,7 @@ def _missing(world: World, pinned: list[gates.Gate]) -> str:
 
 
 def _reopen_untold_end(world: World) -> str:
-    """Ultrawork that was called done goes on until the new pin passes, if the user was not told yet. Says so."""
+    """Ultrawork that was called done, and not told yet, goes on until the new pin passes. The answer says so."""
 
     def decide(row: SessionRow | None) -> runtime.Change:
         if row is None or session.is_cancelled(row) or session.KIND not in dict(session.bound_ends(row)):
