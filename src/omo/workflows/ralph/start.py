@@ -126,8 +126,8 @@ def start(
 def _files_when_asked(
     caller: Caller, typed: Sequence[SessionEvent], typed_since: Sequence[SessionEvent], unfinished: RalphState | None
 ) -> Base:
-    """The files when the user asked for this run, or for the unfinished one that it carries on: typing the same again
-    begins nothing new ("weakened, every iteration used, asked for again"). Where no hook heard them, as now."""
+    """The files when the user asked for this run, or for the unfinished one that it carries on: typing it again
+    begins nothing new ("weakened, every iteration used, asked for again"). Where no hook heard them, those of now."""
     asked_before = []
     if unfinished is not None:
         asked_before = [row.get("text") for row in typed if row not in typed_since]
