@@ -49,7 +49,7 @@ def _start(environ: Mapping[str, str], cwd: str) -> str:
 
 
 def git_top_level(ancestors: list[str]) -> str | None:
-    """The superproject's top level: a submodule belongs to the repository that contains it.
+    """The nearest top level, but for that of a submodule, which belongs to the repository around it.
 
     An empty `.git` is none: sandboxes leave one behind where nobody may make it a repository.
     """
@@ -179,11 +179,11 @@ def file_name_of(session: str) -> str:
 
 
 def _upwards(directory: str) -> list[str]:
-    found = [directory]
+    ancestors = [directory]
     while (parent := os.path.dirname(directory)) != directory:
-        found.append(parent)
+        ancestors.append(parent)
         directory = parent
-    return found
+    return ancestors
 
 
 def _git_dir_of(marker: str) -> str:
