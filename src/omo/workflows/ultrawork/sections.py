@@ -55,15 +55,15 @@ def _section(gate: gates.Gate, tried: Mapping[str, GateResult], whose: str) -> S
 
 
 def _outputs(gate: gates.Gate, tried: Mapping[str, GateResult]) -> list[Attachment]:
-    """The red beside the green: what it printed on other files than these, or earlier, then what it printed last."""
-    runs: list[tuple[str, GateResult]] = [(f"Run {arrangement}", tried[arrangement]) for arrangement in tried]
+    """The red beside the green: what the gate printed on other files, or earlier, then what it printed last."""
+    outputs: list[tuple[str, GateResult]] = [(f"Run {arrangement}", tried[arrangement]) for arrangement in tried]
     failed = [ran.row for ran in gate.results[:-1] if ran.failed]
     if failed and gate_runs.WITHOUT not in tried:
-        runs.append(("An earlier run", failed[-1]))
+        outputs.append(("An earlier run", failed[-1]))
     if gate.last:
-        runs.append(("The last run", gate.last.row))
+        outputs.append(("The last run", gate.last.row))
     attachments = []
-    for name, row in runs:
+    for name, row in outputs:
         if row.get("tail"):
             about = f"{row.get('result')}: {clip(str(row.get('quoted') or 'the end of what it printed'), 200)}"
             attachments.append(Attachment(name, about=about, text=str(row["tail"])))
