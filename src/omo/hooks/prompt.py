@@ -180,8 +180,6 @@ def _hear(event: Event, world: World, reading: Reading) -> Answer:
             answer = Answer(message=messages.answered(woken)) if woken else messages.answered_end(ended)
         if woken:
             after = session.shown_on(after)
-        if not event.shows_messages:
-            answer.message = ""
         return runtime.Change(answer, session.note_message(after, event.prompt, now=world.now), events)
 
     answer: Answer | None = world.change_live(decide, actor="user")
