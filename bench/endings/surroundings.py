@@ -459,6 +459,21 @@ POLYGLOT = {
     "pyproject.toml": PYPROJECT,
     ".gitignore": "__pycache__/\n.pytest_cache/\n",
 }
+BESIDE_RUBY = {
+    "calc.py": SOURCE.replace("a + b + 1", "a * b"),
+    "tests/test_calc.py": PYTESTS,
+    "pyproject.toml": PYPROJECT,
+    ".gitignore": "__pycache__/\n.pytest_cache/\n",
+    "Gemfile": "gem 'rspec'\n",
+    "a.rb": "def mul(a, b)\n  a * b\nend\n",
+    "spec/a_spec.rb": "require './a'\n\ndescribe 'mul' do\n  it { expect(mul(3, 4)).to eq 12 }\nend\n",
+}
+story(
+    "the tests of a second language cannot be started here",
+    replacing("a.rb", "a * b", "a + b"),
+    files=BESIDE_RUBY,
+    needs="pytest",
+)
 story(
     "half, two languages, the tests of the other fail",
     nothing,

@@ -207,7 +207,8 @@ class Prover:
         if name in taken:
             name = typed_commands.name_for(check.argv, taken)
         runs.session_gates(self.context, self.session).add(name, check.argv, cwd=check.cwd, program=program)
-        return self._look()
+        # Another of them may not have been started: "the tests of a second language cannot be started here".
+        return replace(self._look(), tests_not_run=proof.tests_not_run)
 
     def _changed_documents_alone(self, proof: Proof) -> bool:
         changed, which = proof.look.changed, kinds.Kinds()
