@@ -54,7 +54,8 @@ class Workflow:
     skill = ""  # the skill with its rules for the model
     says_so_again: str  # the command that calls it done again, once files were changed after it was
     looks_again = True  # whether that command holds the tests against what the user has allowed since
-    cannot_go_on = ""  # the command by which the agent says so
+    cannot_go_on = ""  # the command by which the agent says so, in place of omo ulw blocked
+    may_ask = False  # whether omo ulw blocked is for it all the same, to ask the user something
     looks: Mapping[tuple[str, ...], tuple[str, ...]] = {}  # calls that only look, with the options that leave them so
     needs_files: tuple[tuple[str, ...], ...] = ()  # those of `looks` that need the project's files as they are
     leaders: Mapping[str, tuple[str, ...]] = {}  # by command, the verbs that only the leader of its work may call
@@ -173,6 +174,8 @@ class RalphWorkflow(Workflow):
     keeps = ("base", "fingerprint")  # it compares whole trees
     skill = "ralph"
     says_so_again = "omo ralph judge"
+    cannot_go_on = "omo ralph abandon REASON, which the user is told; to ask them first: omo ulw blocked"
+    may_ask = True
     looks: Mapping[tuple[str, ...], tuple[str, ...]] = {
         ("ralph", "status"): ("--run=",),
         ("ralph", "artifacts"): ("--run=",),

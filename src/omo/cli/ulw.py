@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from omo import options
+from omo import options, table
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
@@ -193,7 +193,7 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
         if row is None or not runtime.is_live(row):
             raise Refused(f"nothing is active in session {name}", fix="omo next")
         for kind, summary in runtime.work_in(row, "active"):
-            if sentences.cannot_go_on(kind):
+            if sentences.cannot_go_on(kind) and not table.BY_KIND[kind].may_ask:
                 fix = sentences.way_out([(kind, summary)]) or "omo next"
                 raise Refused(f"{kind} has its own way to say so", fix=fix)
         after = session.suspend(row, state=state, why=arguments.evidence.strip(), question=arguments.question.strip())

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from omo.state.rows import Mark
 
 REPAIR = (
-    "let the user look at what was changed (omo ledger verify), then run in a terminal of their own: omo ledger repair "
-    "(all bytes are kept, and whole rows stand)"
+    "the user runs in a terminal of their own: omo ledger repair (all bytes are kept, and whole rows stand); "
+    "omo ledger verify shows what was changed"
 )
 
 

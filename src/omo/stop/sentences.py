@@ -55,7 +55,7 @@ def way_out(active: Works) -> str:
 
 
 def cannot_go_on(kind: str) -> str:
-    """Where work has a way of its own to say so, that: omo ulw blocked is not for it then."""
+    """Where work has a way of its own to say so, that."""
     return table.BY_KIND[kind].cannot_go_on if kind in table.BY_KIND else ""
 
 
