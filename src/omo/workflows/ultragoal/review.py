@@ -20,7 +20,7 @@ from omo.text import clip
 from omo.work.run import Caller
 from omo.workflows.ultragoal.brief import Brief, same_words, title_of
 from omo.workflows.ultragoal.create import plan_row
-from omo.workflows.ultragoal.gate.models import GateDefect, shown
+from omo.workflows.ultragoal.gate.models import NOT_APPLICABLE, GateDefect, shown
 from omo.workflows.ultragoal.gate.proof import GateSubject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
 from omo.workflows.ultragoal.plan import MODES, NewGoal, Plan, PlanRow, Steered
@@ -171,7 +171,8 @@ def _is_newer_than_request(caller: Caller, path: str, text: str) -> bool:
 def _is_about(qa: Any, name: str) -> bool:
     """Whether a covered row names a file."""
     for row in qa["contractCoverage"]:
-        if name in f"{row.get('contractRef')} {row.get('obligation')}":
+        is_covered = row["status"].strip().lower() != NOT_APPLICABLE
+        if is_covered and name in f"{row['contractRef']} {row['obligation']}":
             return True
     return False
 
