@@ -280,14 +280,14 @@ def ship(gates: Sequence[Gate], tree: str) -> PhaseProof:
 
 def cannot_fail(argv: Sequence[str]) -> bool:
     """The plainest commands that only ever exit 0, also inside a shell. Others are for people to see through."""
-    # The last command says it, unless `set -e` or `&&` do: each form is in tests/ralph/test_phases.py,
+    # The last command says it, also of a pipe, unless `set -e` or `&&` do: each form is in tests/ralph/test_phases.py,
     # test_a_gate_of_the_agent_that_cannot_fail_ships_nothing.
     command = list(argv)
     is_shell = len(command) == 3 and command[0].rsplit("/", 1)[-1] in SHELLS and re.fullmatch(r"-\w*c", command[1])
     if is_shell and "set -" in command[2]:
         return False
     if is_shell:
-        command = re.split(r"[;\n]|\|\|", command[2].strip(" ;\n"))[-1].split()
+        command = re.split(r"[;\n]|\|\|?", command[2].strip(" ;\n"))[-1].split()
     if not command:
         return False
     program = command[0].rsplit("/", 1)[-1]
