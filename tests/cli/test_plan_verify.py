@@ -114,6 +114,13 @@ def test_the_exit_that_a_plan_expects_is_the_one_that_is_needed(project: Project
     assert project.agent("plan", "finish").code == 0
 
 
+def test_the_status_of_an_answer_is_no_exit(project: Project) -> None:
+    planned(project, 1, step1={"Verify": "`python3 src/part1.py` → expected: it prints status 200"})
+    start(project)
+    carry_out(project.root, 1)
+    assert project.agent("plan", "finish").code == 0
+
+
 def test_a_quiet_search_is_to_find_something_though_it_prints_nothing(project: Project) -> None:
     planned(project, 1, step1={"Verify": "`grep -rq nowhere-to-be-found src` → expected: no output"})
     start(project)

@@ -25,7 +25,8 @@ PASS, FAIL, UNKNOWN, NOT_RUN = "pass", "fail", "unknown", "not run"
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
 _FOR_A_SHELL = re.compile(r"[|&;<>()$`\\*?\[\]{}~#!\n\"']")
-_EXIT = re.compile(r"\b(?:exit|exits|code|status)\b\D{0,12}(\d{1,3})\b", re.IGNORECASE)
+# "status 200" is what a server answers: test_the_status_of_an_answer_is_no_exit in tests/cli/test_plan_verify.py.
+_EXIT = re.compile(r"\b(?:exits?\b\D{0,12}|(?:code|status)\b\D{0,12}(?![2-5]\d\d\b))(\d{1,3})\b", re.IGNORECASE)
 _NO_OUTPUT = re.compile(r"\bno (?:output|match(?:es)?|hits?|lines?)\b|\bnothing\b|\bempty\b", re.IGNORECASE)
 _NO_MATCH = re.compile(r"\bno (?:match(?:es)?|hits?)\b", re.IGNORECASE)
 _QUIET = re.compile(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet|--silent")
