@@ -216,6 +216,15 @@ def test_a_handoff_is_kept_and_printed_to_the_next_session(project: Project) -> 
     assert "handed over: session 1: part1() is what session 2 calls" in project.agent("plan", "status").out
 
 
+def test_a_session_that_is_given_up_hands_over_as_well(project: Project) -> None:
+    in_two_sessions(project)
+    start(project)
+    carry_out(project.root, 1)
+    given_up = ("--abandon", "the parts are cut wrongly", "--handoff", "`src/part1.py` has the rows")
+    project.check("plan", "finish", *given_up)
+    assert "for the next session: `src/part1.py` has the rows" in project.agent("plan", "status").out
+
+
 def test_the_next_session_may_change_what_the_one_before_made(project: Project) -> None:
     in_two_sessions(project, step2={"Files": "`src/part1.py`, `src/part2.py`"})
     start(project)

@@ -135,7 +135,7 @@ def _pinned_commands(status: RunStatus) -> list[Verify]:
     return [command for command in status.state.verify if command.step not in skipped]
 
 
-def abandon(run: PlanRun, reason: str) -> FinishedSession:
+def abandon(run: PlanRun, reason: str, *, handoff: str = "") -> FinishedSession:
     """Give the run up, whatever git shows of it."""
     require_reason(reason, "--abandon", "say why it is given up")
     state, by = run.require_whole(), run.caller.by
@@ -144,6 +144,9 @@ def abandon(run: PlanRun, reason: str) -> FinishedSession:
     status = audit_run(run) if state.is_open else RunStatus(run)
     row: RunRow = {"verdict": "abandoned", "audit": status.audit.verdict, "by": by, "reason": clip(reason, 1000)}
     row["passed"] = sorted({*state.done, *status.audit.passed})
+    if handoff:
+        require_cited(run.caller, "--handoff", [handoff])
+        row["handoff"] = block(handoff, LONGEST)
     why = f"the agent abandoned plan session {state.run}"
     if by == "user":
         why = f"plan session {state.run} was ended by the user"

@@ -305,7 +305,7 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
         reopen_if_changed(_caller(arguments, context), PLAN.name)
     run = _own_run(arguments, context)
     if arguments.abandon is not None:
-        done = finishing.abandon(run, arguments.abandon)
+        done = finishing.abandon(run, arguments.abandon, handoff=arguments.handoff)
     else:
         failure = None
         if arguments.failed is not None:
