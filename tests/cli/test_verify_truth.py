@@ -162,6 +162,9 @@ def test_a_commit_of_this_attempt_is_an_artifact(project: Project) -> None:
     assert (given.code, list(given.json["artifacts"])) == (0, [commit]), given.out
     other = {"artifact": commit, "statement": f"The module is gone as well because {commit[:10]} takes out old.py."}
     assert "already proves goal G1" in told(answer(project, "q1", other, "G2"))
+    report = project.check("report", "--md").out
+    assert commit in report
+    assert "vidence changed" not in report, "a commit is no file that could be gone"
 
 
 # An independent judge

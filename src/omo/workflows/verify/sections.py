@@ -14,7 +14,7 @@ from omo.work.viewer import Viewer
 from omo.workflows.verify import claims
 from omo.workflows.verify.claims import FiledClaim
 from omo.workflows.verify.goal_outcome import named_checks
-from omo.workflows.verify.goals import Goal, GoalStore
+from omo.workflows.verify.goals import COMMIT_ARTIFACT, Goal, GoalStore
 
 MARKS = {"pass": "done", "fail": "failed", "unknown": "waiting"}
 
@@ -75,9 +75,12 @@ def _answers(goal: Goal) -> list[Attachment]:
         text = json.dumps(answer.said, indent=1, ensure_ascii=False, default=str)
         about = str(answer.result)
         attachments.append(Attachment(f"Answer to {answer.question}", "", about=about, text=text))
+        cited = f"cited by {answer.question}"
         for path, digest in answer.artifacts.items():
+            if digest == COMMIT_ARTIFACT:  # no file that could be gone
+                attachments.append(Attachment(path, "commit", cited))
+                continue
             kind = "screenshot" if path.lower().endswith((".png", ".jpg", ".jpeg")) else "report"
-            cited = f"cited by {answer.question}"
             attachments.append(Attachment(path, kind, cited, path=path, digest=digest))
     return attachments
 
