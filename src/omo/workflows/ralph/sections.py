@@ -49,7 +49,7 @@ def _covers(state: RalphState) -> tuple[tuple[str, str], ...]:
     gates = [gate["name"] for gate in receipt.get("gates") or []]
     return facts(
         ("asked for", clip(state.request, 500)),
-        ("criteria from", f"{state.source}; {state.whose_criteria}"),
+        ("criteria from", "; ".join(filter(None, [state.source, state.whose_criteria]))),
         ("covers", ", ".join(map(str, receipt.get("criteria") or []))),
         ("independence", receipt.get("independence")),
         ("gates", ", ".join(gates)),
