@@ -72,7 +72,7 @@ def test_what_was_worked_on_can_be_reviewed(status: str, allowed: bool) -> None:
     bring(project, status)
     if allowed:
         assert project.review("G001", "Another finding.").parent.status == "review_blocked"
-        assert project.goal("G001").receipt == {}
+        assert (project.goal("G001").receipt, project.goal("G001").completed_at) == ({}, None)
     else:
         with project.refused(f"G001 is {status}: review is not possible"):
             project.review("G001")

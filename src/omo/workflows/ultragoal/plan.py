@@ -487,7 +487,7 @@ def apply(plan: Plan, row: PlanRow) -> None:
     match row.get("kind"):
         case "goal_started":
             goal = _touch(plan, row)
-            goal.status, goal.human_blocked, goal.receipt = "active", "", {}
+            goal.status, goal.human_blocked, goal.receipt, goal.completed_at = "active", "", {}, None
             goal.started_at = goal.started_at or row["ts"]
         case "goal_checkpointed":
             goal = _touch(plan, row)
@@ -505,7 +505,7 @@ def apply(plan: Plan, row: PlanRow) -> None:
             if row.get("goalId"):
                 goal = _touch(plan, row)
                 goal.status, goal.evidence = "review_blocked", row["evidence"]
-                goal.receipt, goal.human_blocked = {}, ""
+                goal.human_blocked, goal.receipt, goal.completed_at = "", {}, None
             plan.goals += _new_goals(row)
         case "blocker_classified":  # for one goal, or for whatever is under way or stuck
             waits_for = row["evidence"] if row["classification"] == "human_blocked" else ""
