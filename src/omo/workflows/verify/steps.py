@@ -189,23 +189,24 @@ def judgement_of(goal: Goal, caller: Caller, files: Files) -> GoalJudgement | No
     """None where no judge was asked. What it found broken on these files stands, in every attempt."""
     if not goal.briefs:
         return None
-    newest, failures, found_broken = goal.briefs[-1], [], []
+    now = (goal.spec.contract, files.tree)
+    failures, found_broken = [], []
     for brief in goal.briefs:
         said = agents.messages(caller.state, brief.session, JUDGE)
-        is_of_these_files = (brief.contract, brief.tree) == (goal.spec.contract, files.tree)
         for (_, check), answer in judge.failed(said, brief.nonce, brief.ts).items():
             line = f"{clip(check, 60)}: {clip(answer.evidence, 200)}"
-            if is_of_these_files:
+            if (brief.contract, brief.tree) == now:
                 failures.append(line)
             else:
                 found_broken.append(line)
-    given = judge.read_messages(said, newest.nonce, newest.ts)
+    newest = goal.briefs[-1]
+    given = judge.read_messages(agents.messages(caller.state, newest.session, JUDGE), newest.nonce, newest.ts)
     asked: list[judge.Key] = [(goal.id, check) for check in goal.spec.in_words]
     answers = {check: answer for (_, check), answer in judge.match(given, asked)[0].items()}
     unclear = [f"{check}: {answer.evidence}" for check, answer in answers.items() if answer.result != "pass"]
     if failures:
         return GoalJudgement("failed", "; ".join(failures), answers, found_broken)
-    if newest.attempt != goal.attempt or not is_of_these_files:
+    if newest.attempt != goal.attempt or (newest.contract, newest.tree) != now:
         return GoalJudgement("stale", "it was asked about other files, or in another attempt", answers, found_broken)
     if given.unread:
         return GoalJudgement("owed", given.unread, answers, found_broken)
