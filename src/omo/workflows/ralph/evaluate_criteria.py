@@ -89,9 +89,9 @@ class Evaluation:
         observation, seconds = self._observed[same]
         evidence = "; ".join(filter(None, [observation.reason, observation.observed]))
         action = f"make the {check['type']} check {name} hold"
-        fact: CarriedFact | None = None
         if check["type"] in COMMANDS:
             action = f"run {clip(' '.join(check['argv']), 160)} and mend what it reports"
+        fact: CarriedFact | None = None
         if key and seconds > self.heavy:
             fact = {"key": key, "evidence": clip(evidence, LONGEST_KEPT), "ran_at": self.state.iteration}
         return CheckResult(name, observation.result, evidence, CODE, action, fact)
@@ -116,13 +116,9 @@ def result_of(checks: Sequence[CheckResult]) -> CriterionResult:
     row |= {"cached_from": None, "suggested_action": ""}
     if least.source == CACHED and least.fact is not None:
         row |= {"source": f"{CACHED}@{least.fact['ran_at']}", "cached_from": least.fact["ran_at"]}
-    heavy = []
-    for check in deciding:
-        if result != "pass":
-            row["suggested_action"] = row["suggested_action"] or check.suggested_action
-        elif check.fact:
-            heavy.append(check.fact)
-    if heavy:
+    if result != "pass":
+        row["suggested_action"] = next((check.suggested_action for check in deciding if check.suggested_action), "")
+    elif heavy := [check.fact for check in deciding if check.fact]:
         row["heavy"] = heavy[:MOST_KEPT]
     return row
 
