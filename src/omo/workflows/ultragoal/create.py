@@ -22,7 +22,7 @@ from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, re
 
 
 def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanRun:
-    """The new plan. An unfinished one before it is put aside only by --force, and its notes say where to."""
+    """The new plan. An unfinished one before it is put aside only by --force; `archived` says where to."""
     caller, before = run.caller, run.plan
     if run.problems and not (force and caller.by == "user"):
         raise run.damage()
@@ -83,7 +83,7 @@ def _first_asked(run: PlanRun, typed: list[SessionEvent]) -> SessionEvent:
     """Since the user last called anything off: "asked for twice, and a test weakened between"."""
     stops = [str(row.get("ts")) for row in run.caller.events if row.get("kind") in ("cancelled", "paused")]
     wanted = [row for row in typed if str(row.get("ts")) > max(stops, default="")]
-    return [*wanted, typed[-1]][0]
+    return wanted[0] if wanted else typed[-1]
 
 
 def _made_at(run: PlanRun) -> str:
