@@ -208,6 +208,8 @@ def start(run: PlanRun, done: QaReview) -> tuple[PlanRun, list[str]]:
     if done.defects:
         lines = [f"- {clip(str(defect), 300)}" for defect in done.defects[:MOST_LISTED]]
         wordings.append(("Let the QA of the review hold", "\n".join(["The QA of the review has to hold:", *lines])))
+    if not wordings:
+        return run, []
 
     def decide(plan: Plan | None) -> tuple[list[str], list[PlanRow]]:
         events: list[PlanRow] = []
@@ -237,8 +239,6 @@ def start(run: PlanRun, done: QaReview) -> tuple[PlanRun, list[str]]:
             events.append(row)
         return named, events
 
-    if not wordings:
-        return run, []
     if run.id:
         return run, run.change_plan(decide)
     run = begin(run.caller)
