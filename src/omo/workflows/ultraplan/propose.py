@@ -120,12 +120,16 @@ def _bullets(document: Document, step: Step, own: set[str], root: Path, known: s
     if "checkpoint" not in own:
         subject = re.sub(r"[`*]", "", step.title)
         kept = [path for path in step.files if path not in step.removed]
-        parts = [f"git add {shlex.join(kept) if kept else '-A'}"] if kept or not step.files else []
+        parts = []
         if step.removed:  # whoever has removed them by git already is not stopped by it
-            parts.insert(0, f"git rm -q --ignore-unmatch {shlex.join(step.removed)}")
+            parts.append(f"git rm -q --ignore-unmatch {shlex.join(step.removed)}")
+        if kept:
+            parts.append(f"git add {shlex.join(kept)}")
+        elif not step.files:
+            parts.append("git add -A")
         commit = code(" && ".join([*parts, f"git commit -m {shlex.quote(subject)}"]))
         step = replace(step, checkpoint=commit)
-        bullets.append(f"- Checkpoint ({PROPOSED}): {step.checkpoint}")
+        bullets.append(f"- Checkpoint ({PROPOSED}): {commit}")
     if "manifest" not in own:
         bullets += manifest_bullet(_proposed_manifest(step, root, known), f"Manifest ({PROPOSED})")
     return bullets
