@@ -38,16 +38,18 @@ def next_step(run: PlanRun) -> NextStep:
 
 def _damaged(run: PlanRun) -> NextStep | None:
     """Nothing can be done on a ledger that is not as omo wrote it, and only the user can mend one."""
-    repair = command("omo ledger repair --session", run.caller.session, lead=USER_RUNS, after="(all bytes are kept)")
     if run.problems:
         why = f"the plan is not as omo wrote it ({clip(run.problems[0], 160)})"
-        repair = run.repair
-    elif run.plan is not None and run.plan.is_open and (problems := artifacts.ledger_problems(run.caller.state)):
-        # Without the ledger of evidence no goal can begin and no gate pass.
-        why = f"the ledger of evidence is not as omo wrote it ({clip(problems[0], 160)})"
-    else:
+        return NextStep("tell-user", why, (run.repair,), "user")
+    if run.plan is None or not run.plan.is_open:
         return None
-    return NextStep("tell-user", why, (repair,), "user")
+    if problems := artifacts.ledger_problems(run.caller.state):  # without it no goal can begin and no gate pass
+        why = f"the ledger of evidence is not as omo wrote it ({clip(problems[0], 160)})"
+        repair = command(
+            "omo ledger repair --session", run.caller.session, lead=USER_RUNS, after="(all bytes are kept)"
+        )
+        return NextStep("tell-user", why, (repair,), "user")
+    return None
 
 
 def _away(run: PlanRun, plan: Plan) -> NextStep | None:
