@@ -190,9 +190,10 @@ def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
     if not requests_of(run, plan):
         return ["no hook heard the user say what they want, so the goals are the agent's word for it"]
     asked_at = max([plan.created_at, *(str(row["ts"]) for row in _asked_later(run, plan))])
-    receipts_issued = [goal.receipt for goal in plan.required if goal.receipt]
-    newest = max(receipts_issued, key=lambda receipt: str(receipt.get("verifiedAt")), default=None)
-    for review in (newest and newest.get("agents")) or []:
+    no_receipt: Receipt = {}
+    issued = [goal.receipt for goal in plan.required if goal.receipt]
+    newest = max(issued, key=lambda receipt: str(receipt.get("verifiedAt")), default=no_receipt)
+    for review in newest.get("agents") or []:
         if review.get("role") == INDEPENDENT[ARCHITECT] and str(review["at"]) >= asked_at:
             if str(review.get("request")).upper() == CLEAN[REQUEST]:
                 return []
