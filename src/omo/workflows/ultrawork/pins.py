@@ -33,9 +33,11 @@ class Held:
 
     @property
     def facts(self) -> list[str]:
+        if not self.passing:
+            return list(self.not_yet)
         names = ", ".join(gate.name for gate in self.passing)
         verb = "passes" if len(self.passing) == 1 else "pass"
-        return [*([f"{names}, pinned by the user, {verb}"] if names else []), *self.not_yet]
+        return [f"{names}, pinned by the user, {verb}", *self.not_yet]
 
 
 def hold(caller: Caller, *, is_last: bool) -> Held:
