@@ -271,8 +271,8 @@ def ship(gates: Sequence[Gate], tree: str) -> PhaseProof:
             wrong.append(f"{gate.name} says {last.result}")
     if wrong:
         return PhaseProof(MISSING, f"gates: {clip(', '.join(wrong), 300)}")
-    pinned = ", ".join(f"{gate.name} (pinned by the {gate.by})" for gate in real)
-    return PhaseProof(PRESENT, f"passed on the files as they are: {clip(pinned, 300)}")
+    passed = ", ".join(f"{gate.name} (pinned by the {gate.by})" for gate in real)
+    return PhaseProof(PRESENT, f"passed on the files as they are: {clip(passed, 300)}")
 
 
 # What the session's ledger has
