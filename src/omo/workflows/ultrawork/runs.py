@@ -113,17 +113,17 @@ def run_gates(
     known = known_gates(context, name)
     left_out = known.left_out
     whole = before or base.look(context.root, known.base)
-    before = whole.without(left_out)
+    compared = whole.without(left_out)
     results = []
     for gate in known.select(wanted):
         result = _run_one(gate, context, known, asks=asks)
         whole = base.look(context.root, known.base)
         after = whole.without(left_out)
-        own, moved = _changed_meanwhile(before, after, gate)
+        own, moved = _changed_meanwhile(compared, after, gate)
         left_out = [*left_out, *own]
-        before = after.without(own)
+        compared = after.without(own)
         counting = whole.without([path for path in own if path in whole.untracked])
-        results.append(_judged(result, before, own, moved, _files_id(context, known, counting, gate)))
+        results.append(_judged(result, compared, own, moved, _files_id(context, known, counting, gate)))
     keeps: set[str] = set()
     for kind in (context.row(name) or EMPTY)["work"]:
         if kind in table.BY_KIND:
