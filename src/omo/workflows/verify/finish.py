@@ -209,8 +209,9 @@ def _passed(goal: Goal, verdict: ChecksVerdict, owed: Sequence[GoalStep], by: st
     if own:
         notes.append(f"settled by the agent's own answers, not by an independent one: {', '.join(own)}")
     if any(step.name == "q3" and step.is_open for step in owed):
-        gaps.append("unit or integration: nobody said")
-        notes.append(f"gap, q3: {gaps[0]}")
+        why = "unit or integration: nobody said"
+        gaps.append(why)
+        notes.append(f"gap, q3: {why}")
     is_leg_alone = any(step.name == "agent-leg" for step in owed) or (bool(goal.users_leg) and by == "agent")
     if is_leg_alone and not goal.spec.recurring:
         left = "; ".join(goal.users_leg) or "their confirmation"
