@@ -31,9 +31,10 @@ def ask(run: RalphRun, files: Files) -> None:
 
     def decide(now: RalphState) -> tuple[None, list[RalphRow]]:
         require_open(run)
-        row: RalphRow = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": len(now.briefs) + 1}
         asked = [criterion.id for criterion in now.criteria if criterion.questions]
-        return None, [{**row, "criteria": asked, "tree": files.tree, "files": files.now}]
+        row: RalphRow = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": len(now.briefs) + 1}
+        row |= {"criteria": asked, "tree": files.tree, "files": files.now}
+        return None, [row]
 
     run.change_whole(decide)
     if not is_live(run.caller.row()):  # a session that was let go hears the judge all the same

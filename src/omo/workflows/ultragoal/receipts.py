@@ -97,7 +97,7 @@ def kept_gate(goal: Goal, directory: str) -> tuple[dict[str, Any], str]:
     try:
         kept = store.read(gate_file(directory, digest))
     except Unreadable:
-        kept = {}
+        kept = {}  # which has another digest
     if kept is None:
         return {}, f"the quality gate behind the receipt of {goal.id} is gone"
     if canonical_digest(kept) != digest:
