@@ -32,10 +32,8 @@ def register(commands: options.Commands) -> None:
     about = "run a command, and write down what it said as a replay record for a goal of the plan"
     replay_parser = options.command(verbs, "replay", about, replay)
     replay_parser.add_argument("--goal", metavar="G", help="the goal it shows (default: the one under way)")
-    about = "default: 60"
-    replay_parser.add_argument(
-        "--timeout", type=options.as_setting(settings.positive_number), default=TIMEOUT, metavar="SECONDS", help=about
-    )
+    number = options.as_setting(settings.positive_number)
+    replay_parser.add_argument("--timeout", type=number, default=TIMEOUT, metavar="SECONDS", help="default: 60")
     replay_parser.add_argument("--attack", metavar="TEXT", help="how this run tries to break the work")
     replay_parser.add_argument("--expect", metavar="TEXT", help="with --attack: what the contract wants to happen then")
     replay_parser.add_argument("argv", nargs="+", metavar="COMMAND", help="after --; run as it is, without a shell")
@@ -77,9 +75,8 @@ def replay(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
     goal = run.named_goal(arguments.goal)
     if bool(arguments.attack) != bool(arguments.expect):
-        raise BadInput(
-            "--attack and --expect belong together", fix="say how it is to be broken, and what should happen"
-        )
+        fix = "say how it is to be broken, and what should happen"
+        raise BadInput("--attack and --expect belong together", fix=fix)
     case = {"scenario": arguments.attack, "expectedBehavior": arguments.expect} if arguments.attack else {}
     path, record = record_run(context, run, goal.id, arguments.argv, arguments.timeout, case)
     data = {"path": path, "goal": goal.id, "exit": record["expectedExitCode"], "stdout": record["recordedStdout"]}

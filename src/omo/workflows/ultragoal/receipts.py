@@ -28,9 +28,8 @@ FINAL, PER_GOAL = "final-aggregate", "per-goal"
 
 def canonical_digest(value: object) -> str:
     """Of the JSON with sorted keys: order and spacing say nothing."""
-    return sha256(
-        json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    )
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return sha256(text.encode("utf-8", "replace"))
 
 
 def kind_for(plan: Plan, goal: Goal) -> str:

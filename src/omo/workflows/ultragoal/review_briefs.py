@@ -57,9 +57,8 @@ def review_brief(plan: Plan, goal: Goal, role: str, requests: Sequence[str], cha
     if plan.constraints:
         parts.append(f"It holds for the whole plan:\n{quoted(plan.constraints, LONGEST)}")
     if plan.base:
-        parts.append(
-            f"The plan's work began at commit {plan.base}: git diff {plan.base}, and what git does not know yet."
-        )
+        began = f"The plan's work began at commit {plan.base}"
+        parts.append(f"{began}: git diff {plan.base}, and what git does not know yet.")
     form = dict(FORMS.get(role, {}))
     if role == "critic":
         parts.append(_files(changed))

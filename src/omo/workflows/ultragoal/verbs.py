@@ -52,9 +52,8 @@ def register(commands: options.Commands) -> None:
     parser.add_argument("--start", action="store_true", help="and hand out its first goal, as complete-goals does")
     parser.add_argument("--force", action="store_true", help="archive an unfinished plan and begin anew")
     parser = options.command(verbs, "complete-goals", "hand out the goal to work on now", complete_goals)
-    parser.add_argument(
-        "--retry-failed", action="store_true", help="try a failed goal again where nothing else is left"
-    )
+    about = "try a failed goal again where nothing else is left"
+    parser.add_argument("--retry-failed", action="store_true", help=about)
     parser.add_argument("--retry-blocked", action="store_true", help="the same for a blocked one")
     about = "what a reviewer of a goal is asked, for that agent to read as its whole prompt"
     parser = options.command(verbs, "brief", about, brief)

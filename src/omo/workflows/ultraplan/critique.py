@@ -227,9 +227,8 @@ def brief(document: Document, request: str = "", done: Sequence[int] = ()) -> st
     back. Steps that are `done` are not under review."""
     left = ""
     if done:
-        left = (
-            f"Done and committed: step {', '.join(map(str, done))}. Judge what is left, and whether it fits that.\n\n"
-        )
+        steps = ", ".join(map(str, done))
+        left = f"Done and committed: step {steps}. Judge what is left, and whether it fits that.\n\n"
     wanted = f"What the user asked for, as they typed it:\n{quoted(request, LONGEST_REQUEST)}\n\n" if request else ""
     asked = "\n".join(f"- {name}: {what}" for name, what in DIMENSIONS.items())
     form = {

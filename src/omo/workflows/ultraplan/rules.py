@@ -131,9 +131,8 @@ def _fields(step: Step) -> Iterator[PlanDefect]:
         if label == "On failure":
             if not step.on_failure:
                 shown = clip(value, 60) or "nothing"
-                yield PlanDefect(
-                    line, "on-failure", f"{where} says {shown!r}; begin with one of {', '.join(ON_FAILURE)}"
-                )
+                message = f"{where} says {shown!r}; begin with one of {', '.join(ON_FAILURE)}"
+                yield PlanDefect(line, "on-failure", message)
         elif label != "Files" and (not value or (is_none(value) and not may_be_none)):
             yield PlanDefect(line, "field", f"{where} is {clip(value, 40)!r}; write such as `{example}`")
         if open_part := _open_part(label, value):

@@ -66,9 +66,8 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Document]:
 def structure(document: Document) -> Iterator[PlanDefect]:
     """What no sessions can be made of: nothing to do, steps without a session, dependencies that lead nowhere."""
     if not document.steps:
-        yield PlanDefect(
-            1, "no-steps", "invalid plan: no step is headed `### Step 1: Title`, so there is nothing to do"
-        )
+        message = "invalid plan: no step is headed `### Step 1: Title`, so there is nothing to do"
+        yield PlanDefect(1, "no-steps", message)
     numbers = {step.number for step in document.steps}
     for step in document.steps:
         for other in step.depends_on:

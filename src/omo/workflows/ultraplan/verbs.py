@@ -65,9 +65,8 @@ def register(commands: options.Commands) -> None:
     for parser in (checks, reviews, starts, audits):
         parser.add_argument("plan", metavar="PLAN")
     starts.add_argument("number", nargs="?", type=int, default=0, metavar="N", help="which session (default: the next)")
-    starts.add_argument(
-        "--unreviewed", default="", metavar="REASON", help="without a clean critique; the user's only, always shown"
-    )
+    about = "without a clean critique; the user's only, always shown"
+    starts.add_argument("--unreviewed", default="", metavar="REASON", help=about)
     for parser in (skips, shows, mends, ends):
         parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the current one")
 

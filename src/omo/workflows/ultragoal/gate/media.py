@@ -46,7 +46,6 @@ MOST_EDGES = 0.85
 # Shown through what is transparent. An unlikely colour: what differs on any background differs on this one.
 BEHIND = (131, 7, 193)
 
-
 LARGEST_CAPTURE = 16_000_000
 # A prompt or a frame says nothing: test_a_capture_that_does_not in tests/ultragoal/test_captures.py.
 SHORTEST_RUN = 10
@@ -78,9 +77,8 @@ def capture_defects(path: Path) -> list[str]:
         if not CONTROL.search(text):
             defects.append(f"holds no control sequence of a terminal, so it is text and no capture; {ANOTHER_CAPTURE}")
         if not _has_words(ESCAPES.sub("\n", text)):
-            defects.append(
-                f"shows nothing a person could read: no {SHORTEST_RUN} characters in a row; {ANOTHER_CAPTURE}"
-            )
+            nothing = f"shows nothing a person could read: no {SHORTEST_RUN} characters in a row"
+            defects.append(f"{nothing}; {ANOTHER_CAPTURE}")
     except _Unusable as error:
         defects.append(str(error))
     return [f"{clip(path.name, 100)}: {defect}" for defect in defects]

@@ -198,11 +198,8 @@ class GateProver:
         name, place = evidence.artifact.gate, f"{evidence.artifact.place}.gate"
         gate = self.subject.gates.get(name) if self.subject.gates is not None else None
         if gate is None:
-            return [
-                GateDefect(
-                    place, f"{shown(name)} is no gate of this session: omo gate add NAME -- COMMAND, omo gate run"
-                )
-            ]
+            why = "is no gate of this session: omo gate add NAME -- COMMAND, omo gate run"
+            return [GateDefect(place, f"{shown(name)} {why}")]
         if why := gate_problem(self.subject, gate, self.cited_files):
             return [GateDefect(place, f"{shown(name)} {why}: omo gate run {name}")]
         self.inspection.commands.append(Plain(gate.argv, gate.cwd, gate.sealed, gate.timeout))
