@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from omo.state.rows import LetThrough, Outcome
     from omo.workflows.ultragoal.plan import Receipt, SeenReview, Wording
 
-
 INDEPENDENT = {"omo:architect": "architect", "omo:qa": "qa"}
 # What a clean report says at its end; the last key that is there is its verdict.
 CLEAN = {

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from omo.state.rows import Summary
     from omo.workflows.ultragoal.plan import Receipt
 
-
 # What begins it, by what the user typed.
 BEGINNINGS = {
     "ultragoal": (command("omo ultragoal create-goals --start --brief-file FILE", lead="write the goals down, then"),)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from omo.state.rows import Base
     from omo.workflows.ultragoal.plan import Exemption
 
-
 SCREENSHOT, AUTOMATION, CAPTURE = "screenshot", "automation transcript", "terminal capture"
 REPLAY, REPORT = "replay record", "report"
 STRUCTURAL = (SCREENSHOT, AUTOMATION, CAPTURE)
