@@ -186,6 +186,7 @@ def test_ship_says_who_pinned_the_gates() -> None:
         (["echo", "ok"], True),
         (["sleep", "1"], True),
         (["sh", "-c", "echo begins && pytest -q"], False),
+        (["sh", "-c", "echo begins&&pytest -q"], False),
         (["sh", "-c", "pytest -q && echo ok"], False),
         (["sh", "-c", "echo 1 2 | python3 calc.py | grep -qx 3"], False),
         (["sh", "-c", "set -e; pytest -q; echo ok"], False),

@@ -291,7 +291,8 @@ def cannot_fail(argv: Sequence[str]) -> bool:
     if not command:
         return False
     program = command[0].rsplit("/", 1)[-1]
-    return " ".join([program, *command[1:]]) in HOLLOW or (program in PRINTERS and "&&" not in command)
+    line = " ".join([program, *command[1:]])
+    return line in HOLLOW or (program in PRINTERS and "&&" not in line)
 
 
 def _rows_since(caller: Caller, opened: RalphRow, since: str) -> list[SessionEvent]:
