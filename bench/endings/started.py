@@ -110,6 +110,18 @@ work(
     needs="gcc",
 )
 
+for name, makefile in {
+    "behind a blank line of the target": "test:\n\t@echo testing\n\n\tpython3 -B ci.py\n",
+    "behind a comment in the target": "test:\n\t@echo testing\n# note: all of it\n\tpython3 -B ci.py\n",
+    "behind a condition in the target": "test:\n\t@echo testing\nifndef QUICK\n\tpython3 -B ci.py\nendif\n",
+    "on the line of the target": "test: ; @python3 -B ci.py  # all of it\n",
+}.items():
+    story(
+        f"half, a check {name}",
+        replacing("ci.py", "== 12", "== 8"),
+        files={"calc.py": SOURCE, "ci.py": ASSERTIONS, "Makefile": makefile},
+    )
+
 PAGES = """import doctest
 import pathlib
 import unittest

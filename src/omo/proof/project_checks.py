@@ -77,6 +77,7 @@ SCRIPT_RUNNERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bu
 PYTHON_RUNNERS = {"uv.lock": "uv run", "poetry.lock": "poetry run", "pdm.lock": "pdm run", "Pipfile.lock": "pipenv run"}
 RUBY_RUNNERS = {"Gemfile.lock": "bundle exec"}
 INCLUDES = ("include", "-include", "sinclude")  # of make
+CONDITIONS = ("ifeq", "ifneq", "ifdef", "ifndef", "else", "endif")
 TASK_FILES = {
     "make": ("GNUmakefile", "makefile", "Makefile"),
     "just": ("justfile", "Justfile", ".justfile"),
@@ -246,10 +247,10 @@ def recipes_in(text: str) -> dict[str, Recipe]:
     recipe = Recipe()
     for line in text.splitlines():
         if line[:1] in ("\t", " "):
-            command = line.strip().lstrip("@-")
-            if "-" in line.strip()[: -len(command)]:
-                command += " || true"  # that is what the sign says
-            recipe.lines.append(command)
+            recipe.lines.append(_without_signs(line))
+            continue
+        # These do not end a recipe: "a check behind a blank line of the target".
+        if line.startswith("#") or "".join(line.split()[:1]) in ("", *CONDITIONS):
             continue
         recipe = Recipe()
         head, colon, rest = line.partition(":")
@@ -258,8 +259,17 @@ def recipes_in(text: str) -> dict[str, Recipe]:
         name = head.split()[0].lstrip("@")
         if _is_plain(name) and not name.startswith("."):
             recipe = recipes.setdefault(name, recipe)
-            recipe.needs += rest.split()
+            needs, _, command = rest.partition("#")[0].partition(";")
+            recipe.needs += needs.split()
+            if command:
+                recipe.lines.append(_without_signs(command))
     return recipes
+
+
+def _without_signs(line: str) -> str:
+    """Of a recipe: by one sign it is not printed, by the other its failure does not count."""
+    command = line.strip().lstrip("@-")
+    return f"{command} || true" if "-" in line.strip()[: -len(command)] else command
 
 
 def _is_plain(name: str) -> bool:
