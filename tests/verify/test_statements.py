@@ -119,6 +119,7 @@ def test_any_text_is_answered(text: str) -> None:
             [("path", "__init__.py", None), ("path", "./a.py", None), ("path", ".ci.yml", None)],
         ),
         ("console.log and package.json", [("path", "package.json", None)]),
+        ("the html/css and client/log of config/.env", [("path", "config/.env", None)]),
         ("localhost:5432 answered", [("address", "localhost:5432", None)]),
         ("127.0.0.1:80 answers with 15.9:1, 16:9 at 10:30", [("address", "127.0.0.1:80", None)]),
         ("`$ sh build.sh` exits 3, as one copies it", [("command", "sh build.sh", 3)]),

@@ -194,9 +194,9 @@ def _of_word(word: str, root: str, *, in_code: bool) -> Citation | None:
     if COMMIT.fullmatch(path):
         return Citation("commit", path)
     directory, _, name = path.rpartition("/")
-    stem, _, ending = name.rpartition(".")
+    stem, dot, ending = name.rpartition(".")
     is_file = bool(stem) and ending.lower() in FILE_ENDINGS
-    if directory and ending in ENDINGS_IN_CODE:
+    if directory and dot and ending in ENDINGS_IN_CODE:
         is_file = True
     elif directory and not is_file and os.path.isdir(os.path.join(root, path.removeprefix("./").split("/")[0])):
         # src/tool; but client/server are two words: test_what_a_text_cites in tests/verify/test_statements.py.
