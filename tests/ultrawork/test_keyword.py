@@ -64,6 +64,8 @@ def test_a_stop_pauses(language: str) -> None:
     [
         *(("stop\n", "pause"), ("Stop.\n\nI will look at it tomorrow.\n", "pause"), ("go on\n", "resume")),
         *(("stop ulw\n", "cancel"), ("what is this?\n```\nstop\n```\n", "none")),
+        *(("$ npm test\n1 failed\n\nulw fix it\n", "activate"), ("$ npm test\n1 failed\n  \nulw fix it\n", "activate")),
+        ("the log has a ` in it\n\nulw fix the ` that is wrong\n", "activate"),
     ],
 )
 def test_lines_may_end_as_on_any_system(prompt: str, action: str) -> None:

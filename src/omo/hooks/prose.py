@@ -82,8 +82,9 @@ def split(prompt: str) -> tuple[str, list[Span]]:
 def with_plain_ends(prompt: str) -> str:
     """Lines that end with a newline, and one kind of apostrophe."""
     # As long as it was: tests/ultrawork/test_keyword.py,
-    # test_the_trail_names_each_occurrence_up_to_the_one_that_decides.
-    return prompt.replace("\r\n", " \n").replace("\r", "\n").replace("’", "'")
+    # test_the_trail_names_each_occurrence_up_to_the_one_that_decides. With blank lines that are blank, for BLANK_LINE.
+    text = prompt.replace("\r\n\r\n", " \n\n\n").replace("\r\n", " \n")
+    return text.replace("\r", "\n").replace("’", "'")
 
 
 def rule_at(blanked: list[Span], place: int) -> str:
@@ -113,7 +114,7 @@ def _blocks(text: str) -> list[Span]:
     for line in text.split("\n"):
         end = start + len(line)
         if closer:
-            is_closed = not line if closer == BLANK_LINE else closer in line
+            is_closed = not line.strip() if closer == BLANK_LINE else closer in line
             if is_closed:
                 closer = ""
         elif not goes_on or (line and not line.startswith(goes_on)):
