@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.proof.inline_tests import has_inline_tests, with_tests_of
+from omo.proof.inline_tests import has_inline_tests, is_module_of_tests, with_tests_of
 from tests.tables import read
 
 BETWEEN_FUNCTIONS = read(__file__, "inline_tests.txt")["between two functions"]
@@ -140,3 +140,9 @@ def test_the_code_is_of_the_one_and_the_tests_of_the_other(first: list[str], sec
     assert code is not None
     assert parted(joined, tests) == joined
     assert (parted(joined, "") or "").split() == code.split()
+
+
+def test_files_that_name_each_other_are_no_tests() -> None:
+    texts = {"src/lib.rs": "// Here mod lib; would be odd.\nmod main;\n", "src/main.rs": "mod lib;\n"}
+    for path in texts:
+        assert not is_module_of_tests(path, lambda other: texts.get(other, ""))

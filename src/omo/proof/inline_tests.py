@@ -69,14 +69,17 @@ def with_tests_of(work_file: bytes, tests_file: bytes) -> bytes | None:
     return "".join(parts).encode()
 
 
-def is_module_of_tests(path: str, text_of: Callable[[str], str]) -> bool:
+def is_module_of_tests(path: str, text_of: Callable[[str], str], below: tuple[str, ...] = ()) -> bool:
     """Whether a file is compiled for tests alone: the one above it declares it as `#[cfg(test)] mod checks;`, or is
-    itself such a one. `text_of` tells what a file holds, nothing where there is none."""
+    itself such a one. `text_of` tells what a file holds, nothing where there is none. `below` are those that were asked
+    about before it: test_files_that_name_each_other_are_no_tests in tests/proof/test_inline_tests.py."""
     directory, name = posixpath.split(path.removesuffix(".rs"))
     if name == "mod":
         directory, name = posixpath.split(directory)
     above = [posixpath.join(directory, f"{root}.rs") for root in ("lib", "main", "mod")]
     for other in [*above, f"{directory}.rs"] if name and directory else ():
+        if other in (path, *below):
+            continue
         try:
             text = text_of(other)
             declared = [block for block in _blocks(text) if text[block.start : block.end].endswith(";")]
@@ -84,7 +87,7 @@ def is_module_of_tests(path: str, text_of: Callable[[str], str]) -> bool:
             continue
         if any(block.name[-2] == name for block in declared):
             return True
-        if re.search(rf"\bmod\s+{re.escape(name)}\s*;", text) and is_module_of_tests(other, text_of):
+        if re.search(rf"\bmod\s+{re.escape(name)}\s*;", text) and is_module_of_tests(other, text_of, (path, *below)):
             return True
     return False
 
