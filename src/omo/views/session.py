@@ -83,12 +83,12 @@ class View:
         self.now = now
         self.is_vouched = is_vouched
         stored = now.row
-        self.rule = rules.deciding_rule(now)
-        decided, now.row = now.row, stored  # nobody but Stop opens again what was called done
         self.work = _works_in(stored)
+        self.rule = rules.deciding_rule(now)
         for work in self.work:
             if work.kind in now.reopened:
-                work.changed = Work(work.kind, decided["work"][work.kind]).changed
+                work.changed = Work(work.kind, now.row["work"][work.kind]).changed
+        now.row = stored  # nobody but Stop opens again what was called done
 
     @property
     def row(self) -> SessionRow:
@@ -204,19 +204,14 @@ def session_view(
     row speaks alone, for a list of many sessions.
     """
     counter = spending.Counter(state, name, keeps=False)
-    unreadable = ""
+    disabled = settings.is_disabled(environ)
 
-    def view(row: SessionRow | None) -> View:
+    def view(row: SessionRow | None, unreadable: str = "") -> View:
         if row is not None and runtime.is_live(row):
             row = counter.counted(row, now)
-        disabled = settings.is_disabled(environ)
-        event = Event(name)
+        looks = Looks(Event(name), root)
         situation = Situation(
-            *(event, row, limits, now),
-            disabled=disabled,
-            unreadable=unreadable,
-            patience=patience,
-            looks=Looks(event, root),
+            looks.event, row, limits, now, disabled=disabled, unreadable=unreadable, patience=patience, looks=looks
         )
         return View(name, situation, is_vouched=asks_ledger)
 
@@ -225,7 +220,7 @@ def session_view(
         try:
             row = runtime.session(state, name)
         except Unreadable as error:
-            unreadable = error.message
+            return view(None, error.message)
     first = view(row)
     if row is None or not asks_ledger:
         return first
@@ -236,8 +231,7 @@ def session_view(
         else:
             current = runtime.doubted(state, name, row, head)
     except Unreadable as error:  # it lets go then
-        unreadable = error.message
-        return view(row)
+        return view(row, error.message)
     return first if current is row else view(current)
 
 
