@@ -61,9 +61,11 @@ def _is_invalid(s: Situation) -> bool:
     if s.row.get("invalid") or not isinstance(ulw.get("enabled", False), bool):
         return True
     try:
-        return min(s.since(ulw.get("lastStopAt")), s.since(ulw.get("armedAt"))) < 0
+        s.since(ulw.get("lastStopAt"))
+        s.since(ulw.get("armedAt"))
     except (ValueError, TypeError, AttributeError):
         return True
+    return False
 
 
 def _is_asked_for(s: Situation) -> bool:
@@ -183,12 +185,7 @@ RULES = (
         lambda s: not s.active() and bool(work_in(s.row, "done")),
         lambda s, rule: session.close(s.row),
     ),
-    Rule(
-        "duplicate",
-        "the same event was delivered twice",
-        _is_same_event,
-        _stays,
-    ),
+    Rule("duplicate", "the same event was delivered twice", _is_same_event, _stays),
     Rule(
         "message-quoted",
         "you wrote something, the agent was sent back with it once, and has changed no file since you did",
