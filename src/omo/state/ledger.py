@@ -112,10 +112,13 @@ def _known(mark: Mark) -> dict[int, tuple[str, bool]]:
 
 
 def _end(path: str, head: Head, mark: Mark) -> tuple[int, str]:
+    """The number and the digest of the row that the next one follows."""
     seq, digest = mark.get("seq"), mark.get("digest")
     if not isinstance(seq, int) or not isinstance(digest, str):
-        return head.seq, head.digest if head.digest == START else UNMARKED
-    return (head.seq, head.digest) if head.seq > seq and _leads_on(path, digest) else (seq, digest)
+        return head.seq, (START if head.digest == START else UNMARKED)
+    if head.seq > seq and _leads_on(path, digest):
+        return head.seq, head.digest
+    return seq, digest
 
 
 def _leads_on(path: str, digest: str) -> bool:
