@@ -202,11 +202,12 @@ def _makes_a_name(beside: str, marks: str) -> bool:
 
 def _cancel_action(text: str, span: Span, has_paste: bool) -> str:
     """A cancel alone needs no model; whatever else the prompt says, or shows, is for the model to read."""
+    if has_paste:  # "stop ulw" and a log behind it, in tests/ultrawork/prompts.txt: the log is for the model
+        return "cancel-and-continue"
     first = max(0, span[0] - LONGEST_BESIDE_CANCEL)
     for clause in clauses_of(text[first : span[1] + LONGEST_BESIDE_CANCEL]):
         is_cancel = clause.start <= span[0] - first < clause.end
         says_more = clause.has_more if is_cancel else clause.kind in ("work", "other", "go")
-        # "stop ulw" and a log behind it, in tests/ultrawork/prompts.txt: the log is for the model.
-        if has_paste or (clause.words and says_more):
+        if clause.words and says_more:
             return "cancel-and-continue"
     return "cancel"
