@@ -319,10 +319,11 @@ def load(kind: Kind[S], caller: Caller, named: str = "", make: Callable[..., Run
     newest = mine[-1] if mine else ""
     if newest and newest != known and (not known or _number(newest, kind.prefix) > _number(known, kind.prefix)):
         run = make(kind, caller, newest)
-        is_its_own = run.state is not None and run.state.session == caller.session and run.state.root == caller.here
-        if is_its_own and run.state is not None and (run.state.is_open or not known):
-            return run
-        if run.state is None and not known and run.journal.problems():
+        began = run.state
+        if began is None:
+            if not known and run.journal.problems():
+                return run
+        elif began.session == caller.session and began.root == caller.here and (began.is_open or not known):
             return run
     return make(kind, caller, known) if known else None
 
