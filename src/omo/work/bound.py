@@ -76,7 +76,8 @@ def reopen(state: str, kind: str, summary: Summary, *, actor: str, now: float, w
     journal = Journal(directory, state)
 
     def add(_: object) -> tuple[None, list[Reopened]]:
-        # To a damaged ledger nothing is added; the workflow's next command finds the damage.
-        return None, [] if journal.problems() else rows
+        if journal.problems():  # the workflow's next command finds the damage
+            return None, []
+        return None, rows
 
     journal.change(add, actor=actor, now=now, wait=wait)
