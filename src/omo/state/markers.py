@@ -49,8 +49,8 @@ class Marker:
             age = time.time() - os.lstat(self.path).st_mtime
         except OSError:
             return True
-        is_untold = self.was_replaced or _is_removed(self.state)
-        return age > KEPT_FOR or not (is_untold or self._is_live())
+        is_needed = self.was_replaced or _is_removed(self.state) or self._is_live()
+        return age > KEPT_FOR or not is_needed
 
     def _is_live(self) -> bool:
         """By the first line of the runtime file, as the launcher reads it."""
