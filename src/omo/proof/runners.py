@@ -205,7 +205,8 @@ def pytest(text: str) -> list[RunnerSummary]:
         if kind == "start" and in_failures:
             nested += 1
         elif nested:
-            nested -= kind == "end"
+            if kind == "end":
+                nested -= 1
         elif kind not in ("test", "part", "file") or in_summary:
             in_failures = kind == "failures" or (in_failures and kind != "end")
             in_summary = kind == "summary" or (in_summary and kind != "end")
