@@ -220,8 +220,7 @@ def _has_tests_at_base(
         return True
     if any(calls.below(command.cwd, word.partition("::")[0]) in looked_at for word in command.argv[1:]):
         return False
-    present = subject.present
-    return any(which.is_test(path) for path in present)
+    return any(which.is_test(path) for path in subject.present)
 
 
 def _key_of(changed: Mapping[str, str], which: kinds.Kinds, put: Mapping[str, File], before: Mapping[str, File]) -> str:

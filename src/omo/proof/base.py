@@ -100,8 +100,10 @@ def of_commit(root: str, commit: str) -> Base:
         listing = _list(root, commit, exclude)
     except (OmoError, OSError) as error:
         return {"head": None, "files": {}, "unknown": str(error)}
-    known: Base = {"head": listing.head, "view": listing.view, "exclude": _rules_in(exclude), "files": {}}
-    return {**known, "unknown": "" if listing.head else f"git has no commit {commit[:12]} here"}
+    base: Base = {"head": listing.head, "view": listing.view, "exclude": _rules_in(exclude), "files": {}, "unknown": ""}
+    if not listing.head:
+        base["unknown"] = f"git has no commit {commit[:12]} here"
+    return base
 
 
 def home_of(environ: Mapping[str, str]) -> str:
@@ -375,7 +377,7 @@ class _Listing:
 
 
 def _list(root: str, head: str | None, exclude: str, *, is_whole: bool = False) -> _Listing:
-    """`is_whole`: however many there are, and none of them left out."""
+    """`is_whole`: however many there are, and NotEvaluable where a directory cannot be read."""
     place = git.place_of_repository(root)
     if not place:
         return _list_without_git(root, is_whole=is_whole)

@@ -549,7 +549,7 @@ def _note_directory(tree: Tree, directory: str) -> None:
 
 
 def _read_original(listed: Listed, left: int) -> int:
-    """How many bytes it has."""
+    """Note what stands at the path, of at most so many bytes; how many they are."""
     try:
         status = os.lstat(listed.full)
     except (FileNotFoundError, NotADirectoryError):

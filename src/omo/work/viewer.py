@@ -1,4 +1,4 @@
-"""Whose work is looked at, where and when. Looking leaves nothing but the cache of the tree's fingerprint."""
+"""Whose work is looked at, where and when. Looking writes nothing."""
 
 from __future__ import annotations
 

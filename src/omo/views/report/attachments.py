@@ -16,7 +16,7 @@ from omo.work.sections import SCREENSHOT, Attachment, Picture, name_in
 
 LONGEST_TEXT = 12_000
 WIDEST, TALLEST = 1280, 3200
-LARGEST_FILE = 32_000_000  # bytes, and pixels of a picture: as much as the gate of a goal takes
+LARGEST_FILE = 32_000_000  # bytes; this and the next as the gate of a goal has them
 MOST_PIXELS = 40_000_000
 
 
