@@ -115,6 +115,9 @@ for name, makefile in {
     "behind a comment in the target": "test:\n\t@echo testing\n# note: all of it\n\tpython3 -B ci.py\n",
     "behind a condition in the target": "test:\n\t@echo testing\nifndef QUICK\n\tpython3 -B ci.py\nendif\n",
     "on the line of the target": "test: ; @python3 -B ci.py  # all of it\n",
+    "behind a sign of make's": "test:\n\t+@python3 -B ci.py\n",
+    "on two lines of the target": "test:\n\tpython3 \\\n\t\t-B ci.py\n",
+    "behind words of the shell": "test:\n\t@if true; then { command python3 -B ci.py; } fi\n",
 }.items():
     story(
         f"half, a check {name}",

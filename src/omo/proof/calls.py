@@ -50,6 +50,8 @@ A_PART = {"unittest": r"-[st] \S+|--\w+-directory[= ]\S+", "tox": r"-e ?\S+", "n
 WRAPPERS = (
     *("uv run", "uvx", "poetry run", "pdm run", "pipenv run", "bundle exec", "npx", "npm exec", "pnpm exec", "bunx"),
     *("yarn exec", "coverage run -m", "nyc", "c8", "env", "cross-env", "exec", "time", "timeout", "nice", "xvfb-run"),
+    # Words of a shell: "a check behind words of the shell".
+    *("command", "if", "then", "elif", "else", "while", "until", "do", "{"),
 )
 SETTING = re.compile(r"\w+=.*|-.*|\d+[smh]?")
 HARMLESS_SETTING = re.compile(

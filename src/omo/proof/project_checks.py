@@ -245,7 +245,7 @@ def recipes_in(text: str) -> dict[str, Recipe]:
     """The targets of a Makefile or a justfile."""
     recipes: dict[str, Recipe] = {}
     recipe = Recipe()
-    for line in text.splitlines():
+    for line in text.replace("\\\n", " ").splitlines():
         if line[:1] in ("\t", " "):
             recipe.lines.append(_without_signs(line))
             continue
@@ -267,8 +267,8 @@ def recipes_in(text: str) -> dict[str, Recipe]:
 
 
 def _without_signs(line: str) -> str:
-    """Of a recipe: by one sign it is not printed, by the other its failure does not count."""
-    command = line.strip().lstrip("@-")
+    """Of a recipe: by one of them its failure does not count."""
+    command = line.strip().lstrip("@-+")
     return f"{command} || true" if "-" in line.strip()[: -len(command)] else command
 
 
