@@ -117,6 +117,7 @@ for name, makefile in {
     "on the line of the target": "test: ; @python3 -B ci.py  # all of it\n",
     "behind a sign of make's": "test:\n\t+@python3 -B ci.py\n",
     "on two lines of the target": "test:\n\tpython3 \\\n\t\t-B ci.py\n",
+    "in a variable": "RUN = python3 -B ci.py\n\ntest:\n\t$(RUN)\n",
     "behind words of the shell": "test:\n\t@if true; then { command python3 -B ci.py; } fi\n",
 }.items():
     story(

@@ -244,6 +244,7 @@ def recipes_of(files: Files, path: str) -> dict[str, Recipe]:
 def recipes_in(text: str) -> dict[str, Recipe]:
     """The targets of a Makefile or a justfile."""
     recipes: dict[str, Recipe] = {}
+    variables: dict[str, str] = {}
     recipe = Recipe()
     for line in text.replace("\\\n", " ").splitlines():
         if line[:1] in ("\t", " "):
@@ -253,6 +254,9 @@ def recipes_in(text: str) -> dict[str, Recipe]:
         if line.startswith("#") or "".join(line.split()[:1]) in ("", *CONDITIONS):
             continue
         recipe = Recipe()
+        variable, _, value = line.partition("=")
+        if value and "$" not in value:  # "a check in a variable"
+            variables[variable.rstrip(" ?:+")] = value.strip()
         head, colon, rest = line.partition(":")
         if not colon or "=" in head or rest.startswith("=") or not head.split():
             continue
@@ -263,6 +267,9 @@ def recipes_in(text: str) -> dict[str, Recipe]:
             recipe.needs += needs.split()
             if command:
                 recipe.lines.append(_without_signs(command))
+    for recipe in recipes.values():
+        for name, value in variables.items():
+            recipe.lines = [line.replace(f"$({name})", value) for line in recipe.lines]
     return recipes
 
 
