@@ -61,14 +61,14 @@ def _armed(
     event: Event, world: World, reading: Reading, by: str, row: SessionRow | None, tree: Base | None
 ) -> runtime.Change:
     """The run begins on the files in `tree`, or goes on; whatever stood still goes on with it."""
-    from omo.workflows.ultrawork import gates
-
     if row is not None:
         for kind in _called_off(event.prompt, reading) & dict(session.not_given_up(row)).keys():
             row = session.stop_by_name(row, kind, why=messages.BY_NAME, told=False)
     is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
     if row is not None and is_on and row["ulw"].get("armedFor") == event.fingerprint:
         return runtime.Change(Answer())  # the same prompt, delivered twice
+    from omo.workflows.ultrawork import gates
+
     in_force = settings.load(world.environ, world.root)
     names_task = _names_task(event.prompt, reading)
     pinned = list(gates.current(world.state, event.session, row))
