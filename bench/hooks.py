@@ -89,12 +89,13 @@ def measure(directory: Path, home: Path, python: str, rounds: int) -> list[tuple
     }
     prepare(cases, environ)
     times: dict[str, list[tuple[float, float]]] = {case.name: [] for case in cases}
-    for _ in range(rounds):
+    for number in range(rounds):
         for case in cases:  # each next to its own baseline, so that a busy moment counts for both
             bare = clock(baselines[case.against], b"", directory, environ)
             named = {} if isinstance(case, StatusLine) else {"CLAUDE_PROJECT_DIR": str(case.project)}
             as_host = {**environ, **named}
-            times[case.name].append((bare, clock(case.argv, case.stdin, case.project, as_host)))
+            stdin = case.stdin.replace(b"ROUND", str(number).encode())  # the same prompt twice is heard once
+            times[case.name].append((bare, clock(case.argv, stdin, case.project, as_host)))
     rows = []
     for case in cases:
         bare, took = (undisturbed(column) for column in zip(*times[case.name], strict=True))
@@ -146,7 +147,7 @@ def all_cases(directory: Path) -> list[Case]:
             active,
             "node -e 0",
             1.2,
-            prompt="ulw fix the flaky tests",
+            prompt="ulw fix the flaky tests of ROUND",
         ),
         Case("Stop, blocks", "Stop", writing, "node -e 0", 1.2),
         Case("AskUserQuestion, refused", "PreToolUse", planned, "node -e 0", 1.2, **asked),
