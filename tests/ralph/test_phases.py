@@ -183,6 +183,7 @@ def test_ship_says_who_pinned_the_gates() -> None:
         (["sh", "-c", "pytest -q; true"], True),
         (["sh", "-c", "pytest -q; exit 0"], True),
         (["sh", "-c", "pytest -q | true"], True),
+        (["sh", "-c", "echo 'ok | 3 passed; done && out'"], True),
         (["echo", "ok"], True),
         (["sleep", "1"], True),
         (["sh", "-c", "echo begins && pytest -q"], False),

@@ -287,7 +287,8 @@ def cannot_fail(argv: Sequence[str]) -> bool:
     if is_shell and "set -" in command[2]:
         return False
     if is_shell:
-        command = re.split(r"[;\n]|\|\|?", command[2].strip(" ;\n"))[-1].split()
+        unquoted = re.sub(r"'[^']*'|\"[^\"]*\"", "''", command[2])  # what is printed may hold a sign of the shell
+        command = re.split(r"[;\n]|\|\|?", unquoted.strip(" ;\n"))[-1].split()
     if not command:
         return False
     program = command[0].rsplit("/", 1)[-1]
