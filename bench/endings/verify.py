@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, Play, ending
+from bench.truth import ADD_TEST, CALC, FIXED, HELD, SESSION, TEST, Play, ending
 from omo.work.outcome import ATTESTED, ENDED, JUDGED, PROVEN, WAIVED
 
 NOTES = {"id": "notes", "type": "path", "path": "NOTES"}
@@ -502,6 +502,8 @@ def _(run: Play) -> None:
     named_again(run, TESTS_PASS)
     run.omo("verify begin --file goal.json")
     finished(run)
+    run.terminal(f"status --session {SESSION}")
+    assert "what it asks for was changed while it was under way" in run.printed, run.printed
 
 
 @ending("verify", "honest: the user's question, answered by an independent judge", JUDGED)

@@ -80,6 +80,8 @@ def outcome_of(store: GoalStore, end: Conclusion) -> Outcome | None:
         facts.append(f"{passed} of {counted(len(end.verdict.checks), 'check')} {verb}")
     if end.is_judged:
         facts.append(f"{JUDGE} was seen to answer {counted(len(goal.spec.in_words), 'question')} with pass")
+    if goal.is_changed:  # they may not know who has edited the file that they named again
+        facts.append("what it asks for was changed while it was under way")
     against = _on_the_agents_word(end)
     if by_code and not against:
         shown, against = _by_code(store, end)

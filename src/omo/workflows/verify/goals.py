@@ -255,6 +255,7 @@ class Goal:
     learned: str = ""
     outcome: Outcome | None = None  # how it ended; None while it has not
     filed_at: float = 0.0
+    is_changed: bool = False  # what it asks for, while it was under way
     base: Base | None = None  # the files when it was filed, and what its commands started; only the user renews them
     programs: Row = field(default_factory=dict)
 
@@ -322,7 +323,9 @@ def _added(goals: Goals, row: Row) -> None:
     goal.base, goal.programs = row.get("base"), row.get("programs") or {}
     goal.blocked_by = [name for name in spec.blocked_by if name not in goals or not goals[name].is_released]
     if spec.id in goals:
-        _carry_over(goals[spec.id], goal)
+        old = goals[spec.id]
+        goal.is_changed = old.state not in OVER and (old.is_changed or (old.begun and old.spec != spec))
+        _carry_over(old, goal)
     for name in spec.expects:
         if name in goals and goals[name].receipt is not None and name not in goal.inputs:
             goal.inputs[name] = goals[name].output
