@@ -228,7 +228,7 @@ def test_what_ran_nothing(name: str, exit_code: int) -> None:
 @pytest.mark.parametrize(("name", "exit_code"), QUIET.items())
 def test_what_prints_no_summary(name: str, exit_code: int) -> None:
     output = read_printed(page(name), exit_code)
-    assert (output.counts, output.failing, outputs.ran_nothing(page(name))) == (None, frozenset(), False)
+    assert (output.counts, output.failing, outputs.ran_nothing(page(name))) == (None, [], False)
 
 
 @pytest.mark.parametrize("name", ["pytest-failed", "go-verbose", "mypy-ok"])

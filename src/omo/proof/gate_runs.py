@@ -68,7 +68,7 @@ class Plain:
 
 
 @dataclass(frozen=True)
-class CommandRun:
+class CommandRun(outputs.Printed):
     """One run of a command: the files it ran on, as one id, and what came out."""
 
     on_files: str
@@ -76,14 +76,8 @@ class CommandRun:
     why: str = ""  # it is unknown
     exit: int | None = None
     seconds: float = 0.0
-    counts: Counts | None = None
-    failing: Sequence[str] = ()
-    names_are_whole: bool = False
-    broke_before_tests: bool = False
-    missing: Sequence[str] = ()
     quoted: str = ""
     tail: str = ""
-    subtests: Sequence[str] = ()
 
     @property
     def failure(self) -> str:
@@ -178,21 +172,8 @@ def read_run(
     # A file is told from a test by its name, where the project has a blank in its path: "node: an export renamed".
     relative = text.replace(f"{os.path.realpath(outcome.cwd)}/", "").replace(f"{outcome.cwd}/", "")
     printed = outputs.read_printed(relative, outcome.exit_code)
-    return CommandRun(
-        on_files,
-        result,
-        why,
-        outcome.exit_code,
-        round(outcome.duration, 3),
-        printed.counts,
-        sorted(printed.failing),
-        printed.names_are_whole,
-        printed.broke_before_tests,
-        sorted(printed.missing),
-        outputs.quoted(relative),
-        text[-TAIL:],
-        sorted(printed.subtests),
-    )
+    quoted, seconds = outputs.quoted(relative), round(outcome.duration, 3)
+    return CommandRun(on_files, result, why, outcome.exit_code, seconds, quoted, text[-TAIL:], **vars(printed))
 
 
 def as_row(run: CommandRun) -> Any:

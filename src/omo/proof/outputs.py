@@ -63,7 +63,7 @@ _SAYS_LITTLE = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Printed:
     """What is known of a run from what it printed.
 
@@ -74,20 +74,22 @@ class Printed:
     `missing` is what its messages say is not there.
     """
 
-    counts: Counts | None
-    failing: frozenset[str]
-    names_are_whole: bool
-    broke_before_tests: bool
-    missing: frozenset[str]
-    subtests: frozenset[str]
+    counts: Counts | None = None
+    failing: Sequence[str] = ()
+    names_are_whole: bool = False
+    broke_before_tests: bool = False
+    missing: Sequence[str] = ()
+    subtests: Sequence[str] = ()
 
 
 def read_printed(text: str, exit_code: int | None) -> Printed:
     text = _page(text)
     summaries = runners.summaries(text)
     failing: set[str] = set()
+    subtests: set[str] = set()
     for summary in summaries:
         failing |= summary.failing
+        subtests |= summary.subtests
     missing: set[str] = set()
     for message in runners.MISSING.finditer(text):
         missing.update(name.rstrip(".") for name in message.groups() if name)
@@ -95,11 +97,11 @@ def read_printed(text: str, exit_code: int | None) -> Printed:
     broke = any(summary.unreached for summary in summaries) or bool(runners.BROKE.search(text))
     return Printed(
         counts=runners.counts_of(summaries) if exit_code is not None else None,
-        failing=frozenset(failing),
+        failing=sorted(failing),
         names_are_whole=exit_code is not None and bool(summaries) and all(summary.is_named for summary in summaries),
         broke_before_tests=broke and not tests_failed and exit_code != 0,
-        missing=frozenset(missing),
-        subtests=frozenset().union(*(summary.subtests for summary in summaries)),
+        missing=sorted(missing),
+        subtests=sorted(subtests),
     )
 
 
