@@ -82,28 +82,33 @@ class Look:
 
 def take(root: str, environ: Mapping[str, str], state: str = "") -> Base:
     """The base of a run that begins now. With `state`, what differs from the commit is kept there."""
-    exclude = _exclude_file(root)
-    base: Base = {"head": None, "files": {}, "unknown": "", "home": home_of(environ), "exclude": _rules_in(exclude)}
+    base: Base = {"head": None, "files": {}, "unknown": ""}
     try:
-        listing = _list(root, "HEAD", exclude)
-        base["head"], base["view"] = listing.head, listing.view
+        base, listing = _as_committed(root, "HEAD")
         base["files"] = _digests(root, listing.paths, {}, Copies(state))
     except (OmoError, OSError) as error:  # whatever is odd about the files, the run is armed
         base["unknown"] = str(error)
+    base["home"] = home_of(environ)
     return base
 
 
 def of_commit(root: str, commit: str) -> Base:
     """The base for whoever asks what differs from a commit, and not from what stood there when a run was armed."""
-    exclude = _exclude_file(root)
     try:
-        listing = _list(root, commit, exclude)
+        base, listing = _as_committed(root, commit)
     except (OmoError, OSError) as error:
         return {"head": None, "files": {}, "unknown": str(error)}
-    base: Base = {"head": listing.head, "view": listing.view, "exclude": _rules_in(exclude), "files": {}, "unknown": ""}
     if not listing.head:
         base["unknown"] = f"git has no commit {commit[:12]} here"
     return base
+
+
+def _as_committed(root: str, commit: str) -> tuple[Base, _Listing]:
+    """A base from which no file differed, and what differs from it now."""
+    exclude = _exclude_file(root)
+    listing = _list(root, commit, exclude)
+    rules = _rules_in(exclude)
+    return {"head": listing.head, "view": listing.view, "exclude": rules, "files": {}, "unknown": ""}, listing
 
 
 def home_of(environ: Mapping[str, str]) -> str:
@@ -198,7 +203,7 @@ def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> F
     # A file that was not read at the base was not read in that look either.
     if seen is None or seen.base is None or any(map(_is_by_times, seen.base["files"].values())):
         try:
-            seen = _look_at_head(root)
+            seen = _compare(root, *_as_committed(root, "HEAD"))
         except (OmoError, OSError) as error:
             return {"unknown": str(error)}
     assert seen.base is not None
@@ -216,13 +221,6 @@ def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> F
     if len(now.changed) <= MOST_FILES:
         marked["changed"] = now.changed
     return marked
-
-
-def _look_at_head(root: str) -> Look:
-    exclude = _exclude_file(root)
-    listing = _list(root, "HEAD", exclude)
-    base: Base = {"head": listing.head, "view": listing.view, "exclude": _rules_in(exclude), "files": {}}
-    return _compare(root, base, listing)
 
 
 def changed_since(root: str, marked: FilesAtEnd) -> tuple[list[str], str]:
