@@ -404,7 +404,7 @@ def _list(root: str, head: str | None, exclude: str, *, is_whole: bool = False) 
         return _Listing({*tracked, *untracked}, untracked)
     # What git has noted of files that a filter rewrites was noted through it, so they are all looked at.
     overlooked = [*flagged, *(filtered(root, tracked) if as_they_are else ())]
-    listing = _Listing({*differing, *untracked, *_edited(root, commit, overlooked, as_they_are)}, untracked)
+    listing = _Listing({*differing, *untracked, *_edited(root, commit, overlooked)}, untracked)
     listing.head = commit
     left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
     seen_so = [settings.file_mode, *sorted(left_out), *settings.conversions]
@@ -430,24 +430,11 @@ def _differing(root: str, commit: str, as_they_are: Sequence[str]) -> list[str] 
     return answer.lines if answer.ok else None
 
 
-def _edited(root: str, commit: str, paths: list[str], as_they_are: Sequence[str]) -> list[str]:
+def _edited(root: str, commit: str, paths: list[str]) -> list[str]:
     """Of paths that git may not look at, those that differ from the commit."""
     present = [path for path in paths if os.path.lexists(os.path.join(root, path))]  # others: a sparse checkout
-    if not present:
-        return []
-    plain = [path for path in present if "\n" not in path and os.path.isfile(os.path.join(root, path))]
-    names = os.fsencode("".join(f"{commit}:./{path}\n" for path in plain))
-    files = os.fsencode("".join(f"{path}\n" for path in plain))
-    check = git.start(root, ["cat-file", "--batch-check"], seconds=git.HOOK_SECONDS, stdin=names)
-    hashing = [*as_they_are, "hash-object", "--stdin-paths"]
-    hashed = git.start(root, hashing, seconds=git.HOOK_SECONDS, stdin=files)
-    committed = [line.split(" ")[0] for line in check.answer().text.splitlines()]
-    now = hashed.answer().text.split()
-    as_committed = set()
-    for path, before, after in zip(plain, committed, now, strict=False):
-        if before == after:
-            as_committed.add(path)
-    return [path for path in present if path not in as_committed]
+    held = committed(root, commit, present)
+    return [path for path in present if held.get(path) != _content(os.path.join(root, path))]
 
 
 def filtered(root: str, paths: Iterable[str]) -> list[str]:
