@@ -404,7 +404,7 @@ def _list(root: str, head: str | None, exclude: str, *, is_whole: bool = False) 
         return _Listing({*tracked, *untracked}, untracked)
     # What git has noted of files that a filter rewrites was noted through it, so they are all looked at.
     overlooked = [*flagged, *(filtered(root, tracked) if as_they_are else ())]
-    listing = _Listing({*differing, *untracked, *_edited(root, commit, overlooked)}, untracked)
+    listing = _Listing({*differing, *untracked, *edited(root, commit, overlooked)}, untracked)
     listing.head = commit
     left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
     seen_so = [settings.file_mode, *sorted(left_out), *settings.conversions]
@@ -430,11 +430,19 @@ def _differing(root: str, commit: str, as_they_are: Sequence[str]) -> list[str] 
     return answer.lines if answer.ok else None
 
 
-def _edited(root: str, commit: str, paths: list[str]) -> list[str]:
-    """Of paths that git may not look at, those that differ from the commit."""
+def edited(root: str, commit: str, paths: list[str]) -> list[str]:
+    """Of paths that git may not look at, those that are there and differ from the commit."""
     present = [path for path in paths if os.path.lexists(os.path.join(root, path))]  # others: a sparse checkout
     held = committed(root, commit, present)
-    return [path for path in present if held.get(path) != _content(os.path.join(root, path))]
+    differing = []
+    for path in present:
+        try:
+            is_same = safe_open.read_file(os.path.join(root, path), LARGEST_FILE) == held.get(path)
+        except OSError:
+            is_same = False
+        if not is_same:
+            differing.append(path)
+    return differing
 
 
 def filtered(root: str, paths: Iterable[str]) -> list[str]:

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from omo import safe_open
 from omo.proof import base
 from omo.proof.kinds import PACKAGES
 from omo.text import clip
@@ -64,8 +63,7 @@ def shadows(root: str, began: Base, command: GateCommand, allowed: Mapping[str, 
     head = began.get("head")
     if not present or not head:
         return present
-    committed = base.committed(root, head, present)
-    return [path for path in present if committed.get(path) != _content_of(root, path)]
+    return base.edited(root, head, present)
 
 
 def _modules_in(directory: str, *, is_cwd: bool) -> list[str]:
@@ -125,10 +123,3 @@ def _lines(content: bytes | None) -> list[str]:
     if content is None or len(content) > LARGEST_FILE:
         return []
     return content.decode("utf-8", "replace").splitlines()
-
-
-def _content_of(root: str, path: str) -> bytes | None:
-    try:
-        return safe_open.read_file(os.path.join(root, path), LARGEST_FILE)
-    except OSError:
-        return None
