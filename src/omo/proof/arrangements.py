@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from omo.errors import NotMade
 from omo.proof import base, calls, changes, contents, form, git, inline_tests, kinds, manifests, own_commands, reading
 from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, GateCommand, Subject
-from omo.proof.project_files import commit_at
+from omo.proof.project_files import DiskFiles, commit_at
 from omo.proof.swap_files import File
 from omo.text import listed
 
@@ -39,10 +39,6 @@ class Arrangements:
         if self.rest:
             return f"only tests, configuration or data were changed ({listed(self.rest, 6)})"
         return f"nothing that it runs on was changed (only {listed(self.others, 6)})"
-
-    @property
-    def has_old_tests(self) -> bool:
-        return OLD_TESTS in self.files
 
     def without_products(self) -> Arrangements:
         """The same, but new data stays: where nothing has to fail without the work, a report is what was asked for."""
@@ -80,7 +76,7 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
     configuration = [files.text(calls.below(command.cwd, name)) for name in kinds.SAYS_WHAT_IS_COLLECTED]
     is_form = form.is_form(command.argv)
     if not is_form:
-        started += _modules_of_tests(subject, files) + _behind_links(subject)
+        started += _modules_of_tests(subject, files) + _behind_links(subject, files)
     return kinds.Kinds(
         started=started,
         sealed=sealed,
@@ -93,33 +89,24 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
 
 def _modules_of_tests(subject: Subject, files: Files) -> list[str]:
     """Changed files of Rust that are compiled for tests alone, then or now: "the other test in a module of its own"."""
-
-    def text_now(path: str) -> str:
-        try:
-            return (contents.now(subject.root, path).content or b"").decode("utf-8", "replace")
-        except NotMade:
-            return ""
-
+    now = DiskFiles(subject.root)
     modules = []
     for path in subject.look.changed or ():
-        if path.endswith(".rs"):
-            texts = [files.text] if path in subject.present else [files.text, text_now]
-            modules += [path for text_of in texts if inline_tests.is_module_of_tests(path, text_of)]
+        texts = [files.text] if path in subject.present else [files.text, now.text]
+        if any(inline_tests.is_module_of_tests(path, text_of) for text_of in texts):
+            modules.append(path)
     return modules
 
 
-def _behind_links(subject: Subject) -> list[str]:
+def _behind_links(subject: Subject, files: Files) -> list[str]:
     """Files of the project to which a name leads that runners collect: "the other test behind a link"."""
     head = subject.began.get("head")
     entries = commit_at(subject.root, head).entries if head else None
-    links = {}
+    targets = []
     for path, entry in (entries or {}).items():
         if entry.startswith(contents.LINK) and kinds.COLLECTED.match(posixpath.basename(path)):
-            links[path] = entry.split(" ")[2]
-    targets = git.blobs(subject.root, list(links.values())) if links else []
-    return [
-        calls.below(posixpath.dirname(path), os.fsdecode(to or b"")) for path, to in zip(links, targets, strict=True)
-    ]
+            targets.append(calls.below(posixpath.dirname(path), files.text(path)))
+    return targets
 
 
 def arrange(subject: Subject, command: GateCommand) -> Arrangements:

@@ -93,7 +93,7 @@ def weakened(subject: Subject, command: GateCommand) -> str:
         return outputs.IN_PLACE_OF_RUNNER.format(shadows[0])
     try:
         arranged = arrange(subject, command).without_products()
-        if not arranged.has_old_tests:
+        if OLD_TESTS not in arranged.files:
             return ""
         known = gate_runs.recorded(subject, command)
         made = _Trial(subject, command, arranged, known, lambda: run_now(subject, command)).with_old_tests()

@@ -73,6 +73,8 @@ def is_module_of_tests(path: str, text_of: Callable[[str], str], below: tuple[st
     """Whether a file is compiled for tests alone: the one above it declares it as `#[cfg(test)] mod checks;`, or is
     itself such a one. `text_of` tells what a file holds, nothing where there is none. `below` are those that were asked
     about before it: test_files_that_name_each_other_are_no_tests in tests/proof/test_inline_tests.py."""
+    if not path.endswith(".rs"):
+        return False
     directory, name = posixpath.split(path.removesuffix(".rs"))
     if name == "mod":
         directory, name = posixpath.split(directory)
