@@ -371,3 +371,24 @@ def test_checks_that_failed_before_the_work_are_not_owed_after_it(project: Proje
     assert "it runs the checks again, which failed before files were changed" in told.out
     assert "omo verify finish G1" in project.agent("next").out
     assert project.agent(*FINISH, "--hypothesis-result", "Confirmed").code == 0, "in any case of letters"
+
+
+def test_a_goal_that_failed_and_that_the_user_filed_anew_still_holds(project: Project) -> None:
+    for file in ("parser.py", "other.py"):
+        goal = {"id": "G1", "title": "Parser handles quotes", "verification": {"checks": [path_check(file)]}}
+        project.write("goal.json", json.dumps(goal))
+        project.prompt("/omo:verify goal.json")
+        project.check("verify", "add", "--file", "goal.json")
+        if file == "parser.py":
+            begin(project)
+            project.check(*FINISH, code=3)
+    assert next_stop(project) == "block"
+    assert "omo verify begin G1" in project.agent("next").out
+
+
+def test_a_recurring_goal_whose_hypothesis_was_confirmed_does_not_wait_for_it(project: Project) -> None:
+    add(project, hypothesis="H1", recurring=True, verification={"checks": [path_check()]})
+    begin(project)
+    project.write("parser.py", "x = 1\n")
+    project.check(*FINISH, "--hypothesis-result", "confirmed")
+    assert next_stop(project) == "done"

@@ -240,8 +240,10 @@ def summarize(caller: Caller, files: Files, held: list[Goal], before: dict[str, 
             again.append(goal)
         elif goal.state == "exhausted":
             spent.append(goal)
-        elif goal.state == "pending" and goal.spec.hypothesis:
+        elif goal.status == "pending" and goal.begun and goal.outcome is None and goal.spec.hypothesis:
             waiting.append(goal)
+        elif goal.status == "pending" and goal.begun and goal.outcome is None:  # the user filed it anew
+            again.append(goal)
         else:
             unmet = f"goal {goal.id} is {goal.status}, and nothing shows that it is met"
             ended[goal.id] = goal.outcome or outcome.outcome(outcome.ENDED, unmet)
@@ -258,7 +260,8 @@ def summarize(caller: Caller, files: Files, held: list[Goal], before: dict[str, 
         "next": None,
     }
     if working or again:
-        return {**summary, "next": next_step([*working, *again], owed).short, "state": "active"}
+        following = next_step([*working, *again], owed, [goal.id for goal in again])
+        return {**summary, "next": following.short, "state": "active"}
     if spent:
         why = f"goal {spent[0].id} {spent[0].failed}: {clip(spent[0].reason, 120)}"
         question = f"Open it again? omo verify begin {spent[0].id} --again WHY"
