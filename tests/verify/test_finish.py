@@ -302,7 +302,9 @@ HYPOTHESES: list[tuple[str | None, bool, str, int, str]] = [
     ("expired", True, "unknown", 4, "expired"),
     ("expired", False, "unknown", 4, "expired"),
     ("pending", True, "unknown", 4, "pending"),
+    ("pending", False, "unknown", 4, "pending"),
     (None, True, "unknown", 4, "pending"),
+    (None, False, "fail", 3, "pending"),
 ]
 
 

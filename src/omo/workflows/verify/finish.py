@@ -241,9 +241,9 @@ def _with_hypothesis(goal: Goal, decided: GoalDecision, result: str | None) -> G
     about = f"hypothesis {goal.spec.hypothesis['id']}"
     if result == "expired":
         return GoalDecision("unknown", f"{about} expired", "expired")
-    if result in (None, "pending"):
+    if result == "pending" or (result is None and decided.verdict != "fail"):
         return GoalDecision("unknown", f"{about} has not resolved yet", "pending")
-    return replace(decided, reason=f"{about} {result}; {decided.reason}")
+    return replace(decided, reason=f"{about} {result or 'is open'}; {decided.reason}")
 
 
 def _conclude(store: GoalStore, end: Conclusion) -> FinishedGoal:
