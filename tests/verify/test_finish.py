@@ -247,6 +247,21 @@ def test_the_agents_leg_is_an_end_of_its_own_and_the_users_stays_visible(shop: W
 
 
 @pytest.mark.parametrize(
+    ("result", "status"), [(None, "completed"), ("corrected", "completed"), ("expired", "expired")]
+)
+def test_what_the_user_says_with_their_leg_is_kept(shop: Workshop, result: str | None, status: str) -> None:
+    shop.add(hypothesis="H1", **LEGS)
+    shop.begin()
+    shop.work("draft.md", "Dear all\n")
+    shop.answer("agent-leg", leg())
+    assert shop.finish(hypothesis="confirmed").goal.status == "agent-leg-complete"
+    signed = "the draft was signed by the user"
+    closed = shop.as_user().finish(summary=signed, learned="ask earlier", hypothesis=result)
+    assert (closed.goal.status, closed.goal.learned) == (status, "ask earlier")
+    assert (f"hypothesis H1 {result}" in closed.goal.reason) == (result is not None)
+
+
+@pytest.mark.parametrize(
     ("data", "error", "why"),
     [
         ({"outcomes": []}, BadInput, "each needs its own answer"),

@@ -114,7 +114,7 @@ def finish(
     line = _one_line(summary)
     goal = store.goal(name)
     if goal.state == "agent-leg-complete":
-        return _close_users_leg(store, goal, line)
+        return _close_users_leg(store, goal, line, learned.strip(), hypothesis)
     if goal.state in OVER:
         raise Refused(f"goal {goal.id} is {goal.state} already", fix=f"omo verify status {goal.id}")
     require_in_progress(goal)
@@ -172,7 +172,7 @@ def _one_line(text: str) -> str:
     return line
 
 
-def _close_users_leg(store: GoalStore, goal: Goal, line: str) -> FinishedGoal:
+def _close_users_leg(store: GoalStore, goal: Goal, line: str, learned: str, hypothesis: str | None) -> FinishedGoal:
     if store.caller.by != "user":
         raise Refused(
             f"the agent's leg of goal {goal.id} is done; the rest is the user's: {'; '.join(goal.users_leg)}",
@@ -182,7 +182,9 @@ def _close_users_leg(store: GoalStore, goal: Goal, line: str) -> FinishedGoal:
     if broken := _broken_checks(verdict):
         raise Refused(f"goal {goal.id} cannot be closed: {'; '.join(broken)}", fix="mend it, then finish again")
     decision = GoalDecision("pass", "the user closed their leg", "completed")
-    return _conclude(store, Conclusion(goal, verdict, decision, line))
+    if hypothesis is not None:  # else it is as it was when the agent's leg was done
+        decision = _with_hypothesis(goal, decision, hypothesis)
+    return _conclude(store, Conclusion(goal, verdict, decision, line, learned=learned))
 
 
 def decide(goal: Goal, verdict: ChecksVerdict, owed: Sequence[GoalStep], *, by: str) -> GoalDecision:
