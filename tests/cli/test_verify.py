@@ -392,3 +392,11 @@ def test_a_recurring_goal_whose_hypothesis_was_confirmed_does_not_wait_for_it(pr
     project.write("parser.py", "x = 1\n")
     project.check(*FINISH, "--hypothesis-result", "confirmed")
     assert next_stop(project) == "done"
+
+
+def test_the_only_goal_that_another_conversation_has_begun_need_not_be_named(project: Project) -> None:
+    add(project, verification={"checks": [path_check()]})
+    begin(project)
+    resumed = project.check("verify", "begin", session="later")
+    assert resumed.out.startswith("Goal G1 goes on")
+    assert next_stop(project, session="later") == "block"

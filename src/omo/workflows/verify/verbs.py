@@ -102,11 +102,13 @@ def _of_goal(verbs: options.Commands, name: str, about: str, run: options.Run) -
 
 
 def _meant(arguments: argparse.Namespace, store: GoalStore) -> str:
-    """The goal that is named, else the only one that this session is held to, else the only one that can be begun."""
+    """The goal that is named, else the only one that this session is held to, that can be begun, or that another one
+    has begun: a conversation that is gone may have left it."""
     if arguments.goal:
         return str(arguments.goal)
-    held = [str(name) for name in store.caller.summary(VERIFY.name).get("goals") or []]
-    names = held or [goal.id for goal in store.goals.values() if goal.status == "pending"]
+    names = [str(name) for name in store.caller.summary(VERIFY.name).get("goals") or []]
+    for status in ("pending", "in-progress"):
+        names = names or [goal.id for goal in store.goals.values() if goal.status == status]
     if len(names) != 1:
         listed = ", ".join(clip(name, 60) for name in names[:MOST_NAMED]) or "none is open"
         raise BadInput("which goal is meant is not clear", fix=f"name it ({listed}); omo verify status lists them all")
