@@ -400,3 +400,20 @@ def test_the_only_goal_that_another_conversation_has_begun_need_not_be_named(pro
     resumed = project.check("verify", "begin", session="later")
     assert resumed.out.startswith("Goal G1 goes on")
     assert next_stop(project, session="later") == "block"
+
+
+def test_a_goal_that_is_named_beside_the_file_of_another_is_not_passed_over(project: Project) -> None:
+    add(project, id="G2", verification={"checks": [path_check("more.py")]})
+    project.write("../goal.json", json.dumps({"id": "G1", "title": "Parser"}))
+    refused = project.check("verify", "begin", "G2", "--file", "../goal.json", code=2)
+    assert "../goal.json is goal G1, and G2 is named" in refused.err
+    assert [goal["goal"] for goal in project.agent("verify", "status", "--json").json["goals"]] == ["G2"]
+    project.check("verify", "begin", "G1", "--file", "../goal.json")
+
+
+def test_what_is_in_progress_is_not_opened_again(project: Project) -> None:
+    add(project, verification={"checks": [path_check()]})
+    begin(project)
+    again = ("verify", "begin", "G1", "--again", "it was not what I meant")
+    assert "--again is the user's to say" in project.check(*again, code=3).err
+    assert "is in progress" in project.check(*again, code=3, by="user").err

@@ -96,7 +96,7 @@ def begin(store: GoalStore, name: str, *, again: str = "") -> bool:
 
     def decide(goals: Goals) -> tuple[bool, list[Row]]:
         goal = known(goals, name)
-        if goal.state == "in-progress":
+        if goal.state == "in-progress" and not again:
             return False, []
         _check_beginning(goal, by=caller.by, now=caller.now, again=again)
         event: Row = {"kind": "begun", "goal": name, "session": caller.session, "attempt": goal.failures + 1}
@@ -120,6 +120,8 @@ def _check_beginning(goal: Goal, *, by: str, now: float, again: str) -> None:
         )
     if again:
         require_reason(again, "--again", "say why it is opened again")
+        if goal.state == "in-progress":
+            raise Refused(f"goal {goal.id} is in progress: it is open", fix=f"omo verify begin {goal.id}")
         return
     if goal.state in OVER:
         raise Refused(

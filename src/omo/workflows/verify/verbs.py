@@ -156,6 +156,9 @@ def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> 
     from omo.workflows.verify.documents import parse_goal
 
     spec = parse_goal(_read(arguments.file, context), arguments.file)
+    named = getattr(arguments, "goal", None)
+    if named not in (None, spec.id):
+        raise BadInput(f"{clip(arguments.file, 120)} is goal {spec.id}, and {clip(named, 60)} is named", fix="name one")
     source = _in_project(arguments.file, context) or ""
     digest = "" if arguments.file == "-" else sha256(Path(context.cwd, arguments.file).read_bytes())
     goal, report = file_goal(store, spec, source=source, digest=digest)
