@@ -14,7 +14,7 @@ import pytest
 from omo.hosts import claude
 from omo.workflows.verify.goals import VERIFY
 from tests.cli.sessions import next_stop
-from tests.project import Project, Ran
+from tests.project import Project, Ran, damage
 from tests.verify.workshop import Q3, SUMMARY, checklist, path_check, q1, q2
 
 FINISH = ("verify", "finish", "G1", "--summary", SUMMARY)
@@ -417,3 +417,12 @@ def test_what_is_in_progress_is_not_opened_again(project: Project) -> None:
     again = ("verify", "begin", "G1", "--again", "it was not what I meant")
     assert "--again is the user's to say" in project.check(*again, code=3).err
     assert "is in progress" in project.check(*again, code=3, by="user").err
+
+
+@pytest.mark.parametrize("named", [(), ("G1",)])
+def test_a_damaged_journal_is_not_called_one_without_goals(project: Project, named: tuple[str, ...]) -> None:
+    add(project, verification={"checks": [path_check()]})
+    damage(Path(VERIFY.home(project.state), "goals", "ledger.jsonl"))
+    refused = project.check("verify", "status", *named, code=3)
+    assert "is damaged" in refused.err
+    assert "omo ledger repair" in refused.err

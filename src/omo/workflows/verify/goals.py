@@ -423,6 +423,8 @@ class GoalStore(Run[Goals]):
         return self.state
 
     def goal(self, name: str) -> Goal:
+        if self.problems and name not in self.goals:
+            raise self.damage()  # it may be among the rows that are lost
         return known(self.goals, name)
 
     def damage(self) -> Refused:

@@ -327,6 +327,8 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
             lines.append(f"  {goal.streak.text}, achieved {counted(goal.streak.count, 'time')}, {due}")
         return Result(data, "\n".join(lines), notes=store.problems)
     lines = [_goal_line(goal) for goal in store.goals.values()]
+    if not lines and store.problems:
+        raise store.damage()
     if not lines:
         lines.append("No goal is filed. omo verify add --file GOAL")
     overrides = []
