@@ -25,7 +25,7 @@ LAYERS = (
     ("table",),
     ("hosts",),
     ("state",),
-    ("settings",),
+    ("settings", "variables"),
     ("context", "fence", "proof"),
     ("options", "result"),
     ("work",),

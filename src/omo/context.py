@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
-from omo import hosts, settings
+from omo import hosts, settings, variables
 from omo.errors import BadInput, Refused, Unreadable
 from omo.state import paths, runtime, store
 from omo.text import clip, listed
@@ -67,6 +67,17 @@ class Context:
     @property
     def actor(self) -> str:
         return "agent" if self.is_agent else "user"
+
+    @cached_property
+    def users_variables(self) -> set[str]:
+        """Those that are the user's own: in a person's shell, or a job of theirs, all of them; in an agent's those that
+        the client had too, when the user last asked for work in this session."""
+        if not self.may_come_from_agent:
+            return set(filter(variables.may_be_handed_on, self.environ))
+        for row in reversed(runtime.vouched_rows(self.state, self.clear_session())):
+            if row.get("actor") == "user" and "variables" in runtime.part(row, "base"):
+                return variables.marked(self.environ, row["base"]["variables"])
+        return set()
 
     @cached_property
     def settings(self) -> settings.Settings:

@@ -110,12 +110,14 @@ def main(
         arguments = build_parser(*argv).parse_args(argv)
     except OmoError as error:
         return _render_error(error, wants_json, environ)
+    from omo import variables
     from omo.context import Context
 
     context = Context(environ, cwd, now, has_terminal, is_under_agent=is_under_agent)
     try:
         _put_back_first(arguments, context)
-        result: Result = arguments.run(arguments, context)
+        with variables.handing_on(lambda: context.users_variables):
+            result: Result = arguments.run(arguments, context)
     except OmoError as error:
         return _render_error(error, wants_json, environ)
     for note in [*context.settings.problems, *context.notes]:

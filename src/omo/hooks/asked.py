@@ -51,10 +51,14 @@ def activate(event: Event, world: World, reading: Reading, by: str = "user") -> 
 
 
 def _files_now(event: Event, world: World, by: str) -> Base:
+    from omo import variables
     from omo.proof import base
 
     directory = paths.session_directory(world.environ, event.project)
-    return {**base.take(world.root, world.environ, world.state), "by": by, "directory": directory}
+    taken: Base = {**base.take(world.root, world.environ, world.state), "by": by, "directory": directory}
+    if by == "user":
+        taken["variables"] = variables.marks(world.environ)
+    return taken
 
 
 def _armed(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import sys
 
-from omo import hosts, safe_open, settings, table
+from omo import hosts, safe_open, settings, table, variables
 from omo.digest import sha256
 from omo.errors import BadInput, OmoError
 from omo.hooks import messages
@@ -73,6 +73,7 @@ def request(event: Event, world: World, name: str) -> SessionEvent:
         from omo.proof import base
 
         noted["base"] = base.take(world.root, world.environ, world.state)
+        noted["base"]["variables"] = variables.marks(world.environ)
     if named:
         noted["files"] = named
     return noted

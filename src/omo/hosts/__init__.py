@@ -43,6 +43,8 @@ NAMES = tuple(AGENT_VARIABLES)
 OF_HOOKS_TOO = {"claude": AGENT_VARIABLES["claude"], "copilot": ("COPILOT_CLI",)}
 # What hosts without a module here set: of them it is enough to know that no person types in their shells.
 OF_OTHER_AGENTS = ("AI_AGENT", "GEMINI_CLI")
+# How the variables begin that hosts set, or read, for themselves.
+OWN_PREFIXES = ("CLAUDE", "ANTHROPIC_", "CODEX_", "OPENAI_", "COPILOT_", *OF_OTHER_AGENTS)
 # How the variables begin in which a host gives hooks the plugin's options. Every hook asks for this.
 OPTION_PREFIXES = ("CLAUDE_PLUGIN_OPTION_",)
 

@@ -130,7 +130,7 @@ class _Trial:
                 runs[name] = run
         now = runs.get(AS_IT_IS)
         if now is not None and now.result == "fail" and not now.names_are_whole:
-            return self._result(FAILS, f"it fails ({now.summary})", runs)
+            return self._result(FAILS, f"it {now.failure}", runs)
         missing = [name for name in self.arranged.files if name not in runs]
         if WITHOUT in runs and runs[WITHOUT].result == "pass":
             missing = []  # it has shown enough
@@ -252,7 +252,7 @@ class _Trial:
         # Before anything is said of the other runs: a build that was broken and still is was told as "without the work
         # it stops before its tests", and a regression would be as "passes without the work too".
         if now.result == "fail" and (now.broke_before_tests or not now.names_are_whole or without.result == "pass"):
-            return self._result(FAILS, f"it fails ({now.summary})", runs)
+            return self._result(FAILS, f"it {now.failure}", runs)
         if without.result == "pass":
             # Another machine may show what this one cannot: an operating system, a newer interpreter.
             shown = without.summary or "exit 0"
@@ -262,7 +262,7 @@ class _Trial:
         if now.result == "fail":
             still_failing = _failed_before(without, now)
             if not still_failing:
-                return self._result(FAILS, f"it fails ({now.summary})", runs)
+                return self._result(FAILS, f"it {now.failure}", runs)
             # "the suite behind one that fails as before": what it has broken does not run without the work either.
             head, command = self.subject.began.get("head"), self.command
             undone = own_commands.left_undone(self.subject.root, head, command.argv, command.cwd)

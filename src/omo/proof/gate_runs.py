@@ -7,6 +7,7 @@ again.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -40,6 +41,7 @@ class Tried(GateResult):
 Judge = Callable[[runner.CommandOutcome], tuple[str, str]]  # pass, fail or unknown, and why
 
 WITHOUT, OLD_TESTS, AS_IT_IS = "without the work", "with the old tests", "as it is"
+SEARCHED = {"PYTHONPATH", "NODE_PATH"}
 MOST_NAMED = 3
 TAIL = 4000
 
@@ -78,15 +80,24 @@ class CommandRun(outputs.Printed):
     seconds: float = 0.0
     quoted: str = ""
     tail: str = ""
+    lacked: Sequence[str] = ()  # variables that it calls for, and that only whoever started omo has
 
     @property
     def failure(self) -> str:
         """Why it does not pass, in words: one that could not be judged has not failed."""
         if self.result != "fail":
             return f"could not be judged: {clip(self.why, 120)}"
+        said = self.summary or f"exit {self.exit}"
         if self.counts is not None and not self.counts.failed and not self.failing:  # what failed was no test
-            return f"fails (exit {self.exit}; {self.summary})"
-        return f"fails ({self.summary or f'exit {self.exit}'})"
+            said = f"exit {self.exit}; {self.summary}"
+        return f"fails ({'; '.join(filter(None, [said, self.not_handed_on]))})"
+
+    @property
+    def not_handed_on(self) -> str:
+        if not self.lacked:
+            return ""
+        names = listed(self.lacked, MOST_NAMED)
+        return f"not handed on to it: {names}; a gate that begins with env {self.lacked[0]}=… gets it"
 
     @property
     def summary(self) -> str:
@@ -173,7 +184,17 @@ def read_run(
     relative = text.replace(f"{os.path.realpath(outcome.cwd)}/", "").replace(f"{outcome.cwd}/", "")
     printed = outputs.read_printed(relative, outcome.exit_code)
     quoted, seconds = outputs.quoted(relative), round(outcome.duration, 3)
-    return CommandRun(on_files, result, why, outcome.exit_code, seconds, quoted, text[-TAIL:], **vars(printed))
+    lacked = _lacked(text, printed) if result == "fail" else []
+    return CommandRun(on_files, result, why, outcome.exit_code, seconds, quoted, text[-TAIL:], lacked, **vars(printed))
+
+
+def _lacked(text: str, printed: outputs.Printed) -> list[str]:
+    """What was not handed on and its output names, or where a module would have been looked for that it misses."""
+    named = set(re.findall(r"[A-Z][A-Z0-9_]{3,}", text))
+    if printed.missing:
+        named |= SEARCHED
+    handed_on = runner.child_environment(os.environ)
+    return sorted(name for name in named if name in os.environ and name not in handed_on and name != "CI")
 
 
 def as_row(run: CommandRun) -> Any:

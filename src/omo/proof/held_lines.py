@@ -210,9 +210,8 @@ class _Look:
 
     def _require_pass(self, run: CommandRun, otherwise: str) -> None:
         if run.result != "pass":
-            said = run.why or run.summary or f"exit {run.exit}"
             fix = "a command that passes, and does so every time: omo proof -- COMMAND"
-            raise NotEvaluable(f"{typed(self.command.argv)}: {otherwise} ({said})", fix=fix)
+            raise NotEvaluable(f"{typed(self.command.argv)}: {otherwise}: it {run.failure}", fix=fix)
 
     def _require_read(self, broken: CommandRun) -> None:
         if broken.result == "pass":

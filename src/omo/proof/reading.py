@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from omo.proof import base
 from omo.proof.kinds import PACKAGES
+from omo.proof.run import child_environment
 from omo.text import clip
 
 if TYPE_CHECKING:
@@ -52,10 +53,11 @@ def shadows(root: str, began: Base, command: GateCommand, allowed: Mapping[str, 
     They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do; `allowed`
     are changes that the user wants, by the digest of what they saw.
     """
-    directories = {command.cwd, *_beside_scripts(root, began, command), *_import_roots(root, command.cwd)}
+    looked_in_first = {command.cwd, *_on_the_path(root, command.cwd)}
+    directories = {*looked_in_first, *_beside_scripts(root, began, command), *_import_roots(root, command.cwd)}
     present = []
     for directory in sorted(directories):
-        for file in _modules_in(os.path.join(root, directory), is_cwd=directory == command.cwd):
+        for file in _modules_in(os.path.join(root, directory), comes_first=directory in looked_in_first):
             path = os.path.normpath(os.path.join(directory, file))
             is_allowed = path in allowed and allowed[path] == base.digest_of(root, path)
             if path not in began.get("files", ()) and not is_allowed:
@@ -66,14 +68,14 @@ def shadows(root: str, began: Base, command: GateCommand, allowed: Mapping[str, 
     return base.edited(root, head, present)
 
 
-def _modules_in(directory: str, *, is_cwd: bool) -> list[str]:
+def _modules_in(directory: str, *, comes_first: bool) -> list[str]:
     """Those of our names that Python would load from there."""
     try:
         entries = set(os.listdir(directory))
     except OSError:
         return []
     present = []
-    for name in (*SHADOWS, *LOADED_BY_RUNNER) if is_cwd else SHADOWS:
+    for name in (*SHADOWS, *LOADED_BY_RUNNER) if comes_first else SHADOWS:
         present += [f"{name}{end}" for end in MODULE_ENDS if f"{name}{end}" in entries]
         if name in entries:
             files = [f"{name}/__init__{end}" for end in MODULE_ENDS]
@@ -92,6 +94,17 @@ def _beside_scripts(root: str, began: Base, command: GateCommand) -> set[str]:
         for word in (call.program, *call.given):
             if word.endswith(".py"):
                 directories.add(os.path.join(call.directory, os.path.dirname(word)))
+    return directories
+
+
+def _on_the_path(root: str, cwd: str) -> list[str]:
+    """The directories of the project that the user's own PYTHONPATH names: "a module on the user's own path"."""
+    top = os.path.realpath(root)
+    directories = []
+    for entry in filter(None, child_environment(os.environ).get("PYTHONPATH", "").split(os.pathsep)):
+        place = os.path.realpath(os.path.join(root, cwd, entry))
+        if place.startswith(f"{top}{os.sep}"):
+            directories.append(os.path.relpath(place, top))
     return directories
 
 

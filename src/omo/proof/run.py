@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from omo import progress
+from omo import progress, variables
 from omo.errors import BadInput
 
 OUTPUT_LIMIT = 64_000
@@ -36,7 +36,6 @@ _ALLOWED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|KEY", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -69,10 +68,12 @@ QUIET = {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """What a command needs to find its tools; nothing that identifies the session or opens an account."""
+    """What a command needs to find its tools, and what is the user's own; nothing that identifies the session or opens
+    an account."""
+    own = variables.handed_on()
     allowed = {}
     for name, value in environ.items():
-        if _ALLOWED.fullmatch(name) and not _SECRET.search(name):
+        if name in own or (_ALLOWED.fullmatch(name) and not variables.is_secret(name)):
             allowed[name] = value
     return allowed
 

@@ -99,6 +99,8 @@ class Ran:
                 lines.append(f"        written by the run itself, and left out: {listed(result['left_out'])}")
             if result["result"] != "pass":
                 lines += [f"        | {block(line, 400)}" for line in result["tail"].rstrip().splitlines()[-20:]]
+            if lacks := gate_runs.run_of(result).not_handed_on:
+                lines.append(f"        {lacks}")
             if result["timed_out"] and gate is not None:
                 lines.append(f"        more time: {gates.more_time(gate)}")
         return lines
