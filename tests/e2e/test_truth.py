@@ -79,6 +79,22 @@ def test_the_users_pin_is_neither_replaced_nor_called_old_and_the_work_waits(cal
     assert "/omo:allow tests lets it through" in told(run)
 
 
+def test_a_gate_gets_the_users_variables_and_none_of_the_agents(stage: Stage) -> None:
+    """The package lies where only the user's own environment says, and the agent's would leave a test out."""
+    (stage.project / "code").mkdir()
+    stage.commit("code/calc.py", CALC)
+    skips = "    @unittest.skipIf(os.environ.get('QUICK'), 'slow')\n    def test_add"
+    stage.commit("test_calc.py", f"import os\n{TESTS}".replace("    def test_add", skips))
+    stage.model.script(
+        bash("echo '# soon' >> code/calc.py; export QUICK=1; omo ulw done"),
+        bash("sed -i 's/a - b/a + b/' code/calc.py; omo ulw done"),
+        say("Fixed."),
+    )
+    run = stage.prompt("ulw mend add", env={"PYTHONPATH": "code"})
+    assert "(1 failed, 1 passed: test_add (test_calc.Calc.test_add))" in stage.tool_results()[0]
+    assert "omo: done, proven: gate tests (python3 -m unittest), the project's own" in told(run)
+
+
 def test_a_bug_that_is_fixed_is_proven_by_one_command(calc: Stage) -> None:
     calc.model.script(bash("sed -i 's/a - b/a + b/' calc.py"), bash("omo ulw done"), say("Fixed."))
     run = calc.prompt("ulw mend add")
