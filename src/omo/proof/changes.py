@@ -63,7 +63,7 @@ def changed(root: Path, base: str) -> list[str]:
     nothing, nor can `info/exclude`, of which nobody knows when it was written.
     """
     since = resolve(root, base)
-    new = _untracked_if_nothing_is_hidden(root)
+    new = untracked(root)
     as_they_are = git.settings(root).as_they_are  # so that no filter is started, or hides an edit
     differing = git.require(git.run(root, *as_they_are, *git.DIFF, since, "--"), "diff").lines
     paths = {*differing, *new, *hidden_since(root, since)}
@@ -74,14 +74,11 @@ def _not_own(paths: Iterable[str]) -> list[str]:
     return [path for path in paths if not globs.is_own(path.rstrip("/"))]
 
 
-def require_nothing_hidden(root: Path) -> None:
-    """Raises NotEvaluable where flags in the index can make git overlook an edit."""
-    _untracked_if_nothing_is_hidden(root)
-
-
-def _untracked_if_nothing_is_hidden(root: Path) -> list[str]:
+def untracked(root: Path) -> list[str]:
+    """New files that no `.gitignore` ignores; a nested repository is one path, its directory. Raises NotEvaluable where
+    flags in the index can make git overlook an edit."""
     listed = git.run(root, "ls-files", "-v", "-z", "--cached", "--others", _RULES)
-    _, untracked, flagged = git.sorted_out(git.require(listed, "ls-files"))
+    _, new, flagged = git.sorted_out(git.require(listed, "ls-files"))
     is_sparse = bool(flagged) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
     for path in flagged:
         # A sparse checkout leaves files out; one that is there all the same can be edited.
@@ -90,7 +87,7 @@ def _untracked_if_nothing_is_hidden(root: Path) -> list[str]:
                 f"git is told not to look at {path}",
                 fix=f"git update-index --no-assume-unchanged --no-skip-worktree -- {path}",
             )
-    return untracked
+    return _not_own(new)
 
 
 def current_branch(root: Path) -> str:
@@ -127,12 +124,6 @@ def changed_between(root: Path, base: str, tip: str) -> list[str]:
     """Paths below `root` that two commits have differently."""
     differing = git.lines(root, *git.DIFF, resolve(root, base), resolve(root, tip), "--")
     return sorted(_not_own(differing))
-
-
-def untracked(root: Path) -> list[str]:
-    """New files that no `.gitignore` ignores; a nested repository is one path, its directory."""
-    listed = git.lines(root, "ls-files", "-z", "--others", _RULES)
-    return _not_own([path.rstrip("/") for path in listed])
 
 
 def untracked_or_ignored(root: Path, *, whole_directories: bool = False) -> list[str]:

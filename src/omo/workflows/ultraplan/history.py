@@ -240,7 +240,7 @@ def _parse(parts: Sequence[str]) -> Iterator[PathChange]:
 
 def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, commits: Sequence[Commit]) -> WorkTree:
     try:
-        changes.require_nothing_hidden(root)
+        untracked_now = changes.untracked(root)
         edited, new, ignored = _status(root, prefix)
         hidden: list[str] = []
         rules = ""
@@ -252,8 +252,7 @@ def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, com
         has_rules = any(path.rpartition("/")[2] == ".gitignore" for path in changed)
         if prefix or has_rules or re.search(r"^(?!#).*\S", rules, re.MULTILINE):
             # A rule may be at work that HEAD does not have, or the base had not.
-            new = changes.untracked(root)
-            new += changes.hidden_since(root, head)
+            new = untracked_now + changes.hidden_since(root, head)
             hidden = changes.hidden_since(root, base)
     except NotEvaluable as error:
         return WorkTree(problem=clip("; ".join(filter(None, (error.message, error.fix))), 500))
