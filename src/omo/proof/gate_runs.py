@@ -220,9 +220,8 @@ def run_asking(
     """Run it, and have the runner name what it runs where it would not by itself."""
     argv = list(command.argv)
     asked = outputs.asking(argv)
-    told = dict(environ)
-    for name, words in outputs.asking_environment(argv).items():
-        told[name] = f"{told.get(name, '')} {words}".strip()
+    addopts = f"{environ.get('PYTEST_ADDOPTS', '')} {outputs.PYTEST_ADDOPTS}".strip()
+    told = {**environ, "PYTEST_ADDOPTS": addopts}
     most = runner.OUTPUT_LIMIT if asked == argv else outputs.ASKED_OUTPUT_LIMIT
     return runner.run(asked, cwd=Path(root, command.cwd), timeout=limit, env=told, output_limit=most, started=started)
 

@@ -15,6 +15,9 @@ from omo.text import clip
 IN_PLACE_OF_RUNNER = "{} stands in the place of the runner's own module"
 # `go test -v` prints what each test logs, and what is counted line by line must not have a gap.
 ASKED_OUTPUT_LIMIT = 8_000_000
+# By this pytest names what failed, as it does by default, and does not stop at the first, nor at a file that it cannot
+# load. `addopts = -rs` in the settings takes the names away: this goes over it, and the command's own `-r` over this.
+PYTEST_ADDOPTS = "-rfE --maxfail=0 --continue-on-collection-errors"
 _GO_PRINTS_OTHERWISE = {"json", "v", "test.v", "c", "n", "list", "bench", "h", "help"}
 _LONGEST_LINE = 1000
 _LONGEST_QUOTE = 160
@@ -172,15 +175,6 @@ def asking(argv: list[str]) -> list[str]:
         if argv[end - 1 : end] in (["test"], ["t"]):
             return [*argv[:end], "--no-fail-fast", *argv[end:]]
     return argv
-
-
-def asking_environment(argv: list[str]) -> dict[str, str]:
-    """What to add to a variable of the same name, by a space. pytest then names what failed, as it does by default, and
-    does not stop at the first, nor at a file that it cannot load.
-
-    `addopts = -rs` in the settings takes the names away: this goes over it, and the command's own `-r` over this.
-    """
-    return {"PYTEST_ADDOPTS": "-rfE --maxfail=0 --continue-on-collection-errors"} if argv else {}
 
 
 def _page(output: str) -> str:
