@@ -10,6 +10,8 @@ import fnmatch
 import posixpath
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from omo import globs
 
@@ -105,6 +107,7 @@ SAYS_WHAT_IS_COLLECTED = ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"
 COLLECTS = re.compile(r"^(?:testpaths|addopts|doctest\w*)\s*=.*(?:\n[ \t]+.*)*", re.MULTILINE)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Kinds:
     """Which file is which, for one gate.
 
@@ -114,28 +117,25 @@ class Kinds:
     the project: a directory with a manifest is the top of a package.
     """
 
-    def __init__(
-        self,
-        *,
-        started: Collection[str] = (),
-        sealed: Sequence[str] = (),
-        is_form: bool = False,
-        documents: Sequence[str] = (),
-        present: Collection[str] = (),
-        read_by_tests: Collection[str] = (),
-    ) -> None:
-        self.started = frozenset(started)
-        self._sealed = sealed
-        self.is_form = is_form
-        self._documents = documents
-        self._read_by_tests = read_by_tests
-        self._present = present
-        self._sources = _packages_of_source(present)
-        self._tops = {""}
-        for path in present:
-            directory, _, name = path.rpartition("/")
-            if name in MANIFESTS:
-                self._tops.add(directory)
+    started: Collection[str] = ()
+    sealed: Sequence[str] = ()
+    is_form: bool = False
+    documents: Sequence[str] = ()
+    present: Collection[str] = ()
+    read_by_tests: Collection[str] = ()
+
+    @cached_property
+    def _tops(self) -> set[str]:
+        return {"", *(posixpath.dirname(path) for path in self.present if posixpath.basename(path) in MANIFESTS)}
+
+    @cached_property
+    def _sources(self) -> set[str]:
+        """Python packages with a name such as `snapshots` or `benchmarks`, at the top of a project with tests
+        elsewhere."""
+        if not any(path.startswith(("tests/", "test/")) for path in self.present):
+            return set()
+        packages = {path.removesuffix("/__init__.py") for path in self.present if path.endswith("/__init__.py")}
+        return packages & (TEST_DIRECTORIES_AT_TOP - {"test"})
 
     def is_test(self, path: str) -> bool:
         return path in self.started or is_test(path, self._tops, self._sources)
@@ -144,7 +144,7 @@ class Kinds:
         *directories, name = path.split("/")
         if NEVER_SWAPPED.fullmatch(path):
             return NEVER
-        if path in self.started or any(globs.covers(path, glob) for glob in self._sealed):
+        if path in self.started or any(globs.covers(path, glob) for glob in self.sealed):
             return REST
         is_configuration = bool(CONFIGURATION.match(name)) or not PACKAGES.isdisjoint(directories)
         if name == "setup.py":  # deeper in a project it is a module like any other
@@ -154,12 +154,12 @@ class Kinds:
         if self.is_test(path):
             return REST
         if _lies_in(directories, DOCUMENT_DIRECTORIES, self._tops) or _is_document(name):
-            if path in self._read_by_tests:
+            if path in self.read_by_tests:
                 return WORK if _suffix(name) in PROGRAMS else REST
-            is_read = any(_is_named(path, glob) for glob in self._documents)
+            is_read = any(_is_named(path, glob) for glob in self.documents)
             is_expected = not EXPECTED_VALUES.isdisjoint(directories)
             return REST if is_read or is_expected else NEITHER
-        is_input = path.endswith(".in") and any(path[:-2] + end in self._present for end in BESIDE_INPUT)
+        is_input = path.endswith(".in") and any(path[:-2] + end in self.present for end in BESIDE_INPUT)
         if is_configuration or is_input or _suffix(name) in DATA or path.startswith(PACKAGES_AT_TOP):
             return REST
         return WORK
@@ -206,14 +206,6 @@ def documents_named(configuration: str, words: Sequence[str] = ()) -> list[str]:
         if _is_document(posixpath.basename(name)) or name.partition("/")[0] in DOCUMENT_DIRECTORIES:
             named.append(name)
     return named
-
-
-def _packages_of_source(present: Collection[str]) -> set[str]:
-    """Python packages with a name such as `snapshots` or `benchmarks`, at the top of a project with tests elsewhere."""
-    if not any(path.startswith(("tests/", "test/")) for path in present):
-        return set()
-    packages = {path.removesuffix("/__init__.py") for path in present if path.endswith("/__init__.py")}
-    return packages & (TEST_DIRECTORIES_AT_TOP - {"test"})
 
 
 def _suffix(name: str) -> str:
