@@ -398,27 +398,19 @@ def _as_run_here(files: Files, root: str, directory: str, language: str, words: 
 
 
 def _of_ci(files: Files) -> list[Check]:
-    """The files are read as lines: nothing else in them is understood. None where a step goes elsewhere first."""
-    paths = [posixpath.join(CI_DIRECTORY, name) for name in files.in_directory(CI_DIRECTORY)]
+    """The files are read as lines: nothing else in them is understood. None of a step that goes elsewhere first."""
+    names = [name for name in files.in_directory(CI_DIRECTORY) if name.endswith((".yml", ".yaml"))]
     checks = []
-    for path in (*paths, *CI_FILES):
-        if not path.endswith((".yml", ".yaml")):
-            continue
-        step: list[Check] = []
-        is_at_top = True
-        for line in files.text(path).splitlines():
-            text = line.strip()
-            if text.startswith("- "):
-                checks += step
-                step, is_at_top = [], True
-                text = text.removeprefix("- ").strip()
-            command = text.removeprefix("run:").removeprefix("command:").strip()
-            kind = _kind_of(command)
-            if kind:
-                step.append(Check(command.split(), path, CI, kind))
-            if not is_at_top or text.startswith("working-directory:"):
-                step, is_at_top = [], False
-        checks += step
+    for path in (*(posixpath.join(CI_DIRECTORY, name) for name in names), *CI_FILES):
+        lines = [line.strip() for line in files.text(path).splitlines()]
+        for step in "\n".join(["", *lines]).split("\n- "):
+            if "\nworking-directory:" in f"\n{step}":
+                continue
+            for line in step.splitlines():
+                command = line.strip().removeprefix("run:").removeprefix("command:").strip()
+                kind = _kind_of(command)
+                if kind:
+                    checks.append(Check(command.split(), path, CI, kind))
     return checks
 
 
