@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from omo.errors import NotMade
 from omo.proof import base, calls, changes, contents, form, git, inline_tests, kinds, manifests, own_commands, reading
@@ -39,20 +39,6 @@ class Arrangements:
         if self.rest:
             return f"only tests, configuration or data were changed ({listed(self.rest, 6)})"
         return f"nothing that it runs on was changed (only {listed(self.others, 6)})"
-
-    def without_products(self) -> Arrangements:
-        """The same, but new data stays: where nothing has to fail without the work, a report is what was asked for."""
-        old_tests = self.files.get(OLD_TESTS, {})
-        kept = {}
-        for path, held in old_tests.items():
-            if held.content is not None or not kinds.is_plain_data(path):
-                kept[path] = held
-        if kept == old_tests:
-            return self
-        files = {WITHOUT: self.files[WITHOUT]}
-        if kept:
-            files[OLD_TESTS] = kept
-        return replace(self, files=files, keys={**self.keys, OLD_TESTS: f"{self.keys[OLD_TESTS]}:products"})
 
 
 def files_key(changed: Mapping[str, str], which: kinds.Kinds) -> str:
@@ -109,7 +95,8 @@ def _behind_links(subject: Subject, files: Files) -> list[str]:
     return targets
 
 
-def arrange(subject: Subject, command: GateCommand) -> Arrangements:
+def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = False) -> Arrangements:
+    """`keeps_products`: new data stays. Where nothing has to fail without the work, a report is what was asked for."""
     changed = subject.look.changed
     if changed is None:
         raise NotMade(f"what was changed is not known ({subject.look.unknown})")
@@ -138,7 +125,8 @@ def arrange(subject: Subject, command: GateCommand) -> Arrangements:
         # "the other finding out of the index".
         if which.of(path) == kinds.REST or before[path] == after[path]:
             rest.append(path)
-            if not is_allowed:
+            is_product = before[path].content is None and kinds.is_plain_data(path)
+            if not is_allowed and not (is_product and keeps_products):
                 old_tests[path] = before[path]
             if manifests.only_adds(path, before[path].content or b"", after[path].content or b""):
                 adding.append(path)

@@ -92,7 +92,7 @@ def weakened(subject: Subject, command: GateCommand) -> str:
     if shadows := reading.shadows(subject.root, subject.began, command, subject.allowed):
         return outputs.IN_PLACE_OF_RUNNER.format(shadows[0])
     try:
-        arranged = arrange(subject, command).without_products()
+        arranged = arrange(subject, command, keeps_products=True)
         if OLD_TESTS not in arranged.files:
             return ""
         known = gate_runs.recorded(subject, command)
