@@ -41,9 +41,6 @@ SHOWS_NO_RED = (PASSES_WITHOUT, NOTHING_SHOWN)
 TESTS_CHANGED = (OLD_TESTS_FAIL, FEWER_TESTS)
 
 WORTH_TELLING = 20.0  # seconds
-SHORTEST_LIMIT = 60.0  # seconds that a run on other files may take, or ten times what it takes as it is
-COULD_NOT_START = (126, 127)
-KILLED = re.compile(r"\bKilled$|\bError 137$|\bSIGKILL\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -169,7 +166,7 @@ class _Trial:
         """The newest run, unless it is to be made again: its result is unknown, or it is a failure that may have been
         the machine's, say before a package was installed."""
         run = self._newest(arrangement)
-        if run is None or run.result not in ("pass", "fail") or run.exit in COULD_NOT_START:
+        if run is None or run.result not in ("pass", "fail") or run.exit in gate_runs.COULD_NOT_START:
             return None
         return None if run.result == "fail" and run.broke_before_tests else run
 
@@ -235,8 +232,7 @@ class _Trial:
     def _run(self, swapped: swap.Swap, arrangement: str) -> CommandRun:
         swapped.put(arrangement)
         environ = swapped.environment(gate_runs.environment(self.subject.environ))
-        lasted = max([run.seconds for run in self.seen], default=0.0)
-        limit = min(self.command.timeout, max(SHORTEST_LIMIT, 10 * lasted)) if lasted else self.command.timeout
+        limit = gate_runs.limit_of(self.command, self.seen)
         with progress.doing(f"{shlex.join(self.command.argv)}, {arrangement}"):
             outcome = gate_runs.run_asking(self.command, self.subject.root, environ, limit, swapped.group_started)
         name = OLD_TESTS if arrangement == NEW_MANIFESTS else arrangement
@@ -306,14 +302,8 @@ class _Trial:
 
     def _shows_nothing(self, without: CommandRun) -> str:
         """Why the run without the work tested nothing, so that its failure shows nothing; empty where it did."""
-        if without.result == "unknown":
-            return f"nothing is shown: {without.why}"
-        if without.exit is None or without.exit in COULD_NOT_START:
-            return "it could not be started"
-        if KILLED.search(without.tail):  # bench/endings: "red by being killed"
-            return "it was killed"
-        if not without.broke_before_tests:
-            return ""
+        if without.why_nothing or not without.broke_before_tests:
+            return without.why_nothing
         if without.missing:  # of what a test could not find
             if any(self._provides(name) for name in without.missing):
                 return ""

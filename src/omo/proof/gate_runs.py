@@ -25,7 +25,7 @@ from omo.proof.swap_files import File
 from omo.proof.typed_commands import command_id
 from omo.state import paths, store
 from omo.state.journal import Journal
-from omo.state.ledger_rows import GateResult, LedgerRow
+from omo.state.ledger_rows import GateResult
 from omo.text import clip, listed
 
 TYPE_CHECKING = False
@@ -44,6 +44,9 @@ WITHOUT, OLD_TESTS, AS_IT_IS = "without the work", "with the old tests", "as it 
 SEARCHED = {"PYTHONPATH", "NODE_PATH"}
 MOST_NAMED = 3
 TAIL = 4000
+SHORTEST_LIMIT = 60.0  # seconds that a run on other files may take, or ten times what it takes as it is
+COULD_NOT_START = (126, 127)
+KILLED = re.compile(r"\bKilled$|\bError 137$|\bSIGKILL\b", re.MULTILINE)
 
 
 class GateCommand(Protocol):
@@ -98,6 +101,17 @@ class CommandRun(outputs.Printed):
             return ""
         names = listed(self.lacked, MOST_NAMED)
         return f"not handed on to it: {names}; a gate that begins with env {self.lacked[0]}=… gets it"
+
+    @property
+    def why_nothing(self) -> str:
+        """Why it shows nothing of the files, in words; empty where it does."""
+        if self.result == "unknown":
+            return f"nothing is shown: {self.why}"
+        if self.exit is None or self.exit in COULD_NOT_START:
+            return "it could not be started"
+        if KILLED.search(self.tail):  # bench/endings: "red by being killed"
+            return "it was killed"
+        return ""
 
     @property
     def summary(self) -> str:
@@ -226,6 +240,12 @@ def run_asking(
     return runner.run(asked, cwd=Path(root, command.cwd), timeout=limit, env=told, output_limit=most, started=started)
 
 
+def limit_of(command: GateCommand, runs: Sequence[CommandRun]) -> float:
+    """How long it may run on other files than those of the runs that were seen."""
+    longest = max((run.seconds for run in runs), default=0.0)
+    return min(command.timeout, max(SHORTEST_LIMIT, 10 * longest)) if longest else command.timeout
+
+
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
     """For every run that omo makes: a runner that knows of CI writes no snapshots and asks nobody."""
     return {**environ, "CI": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -234,7 +254,7 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
 # What was made before
 
 
-def _journal(state: str) -> Journal:
+def journal_of(state: str) -> Journal:
     return Journal(paths.proof_dir(state), state)
 
 
@@ -251,7 +271,7 @@ def recorded(subject: Subject, command: GateCommand) -> list[CommandRun]:
 def tried(state: str, began: Base, argv: Sequence[str], cwd: str) -> dict[str, Tried]:
     """The last run of a command on each arrangement of the files of a base, for whoever looks at it afterwards."""
     wanted = (_base_id(began), command_id(argv, cwd))
-    rows, _ = _journal(state).read()
+    rows, _ = journal_of(state).read()
     return {str(row.get("arrangement")): row for row in rows if (row.get("base"), row.get("command")) == wanted}
 
 
@@ -270,7 +290,7 @@ def _rows(subject: Subject, command: GateCommand) -> list[Tried]:
     made again."""
     if not subject.remembers:
         return []
-    rows, problems = _journal(subject.state).read()
+    rows, problems = journal_of(subject.state).read()
     if problems:
         return []
     wanted = (subject.base_id, command_id(command.argv, command.cwd), environment_id(subject.environ))
@@ -280,15 +300,20 @@ def _rows(subject: Subject, command: GateCommand) -> list[Tried]:
 def record(subject: Subject, command: GateCommand, arrangement: str, run: CommandRun) -> None:
     if not subject.remembers:
         return
-    journal = _journal(subject.state)
     row: Tried = as_row(run)
     row |= {"kind": "tried", "arrangement": arrangement, "base": subject.base_id}
     row |= {"command": command_id(command.argv, command.cwd), "env": environment_id(subject.environ)}
+    append(subject, row)
 
-    def decide(_: object) -> tuple[None, list[LedgerRow]]:
+
+def append(subject: Subject, row: Mapping[str, Any]) -> None:
+    """Keep what was found. Where that cannot be, it is only made again."""
+    journal = journal_of(subject.state)
+
+    def decide(_: object) -> tuple[None, list[Mapping[str, Any]]]:
         return None, [*journal.seal(subject.now), row]
 
     try:
         journal.change(decide, actor=subject.by, now=subject.now, wait=store.CLI_WAIT)
     except OmoError:
-        pass  # it is made again
+        pass

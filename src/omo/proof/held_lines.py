@@ -10,19 +10,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from omo import progress
-from omo.errors import NotEvaluable, OmoError
+from omo.errors import NotEvaluable
 from omo.json_text import Json
-from omo.proof import base, contents, experiment, gate_runs, swap
+from omo.proof import base, contents, gate_runs, swap
 from omo.proof.arrangements import arrange
 from omo.proof.gate_runs import WITHOUT, CommandRun, GateCommand, Subject
 from omo.proof.hunks import Hunk, hunks_of
 from omo.proof.swap_files import File
 from omo.proof.typed_commands import typed
-from omo.state import paths, store
-from omo.state.journal import Journal
 from omo.text import counted, listed
 
 HELD, NOT_HELD, BUILD, NOT_LOOKED_AT = WORDS = ("held", "not held", "only breaks the build", "not looked at")
@@ -156,8 +153,8 @@ class _Look:
                 if self.arrangements[ALL_BROKEN]:
                     self._require_read(self._swapped(swapped, ALL_BROKEN))
                 return whole, [HunkResult(hunk, NOT_HELD, "it passes without all of the work") for hunk in hunks]
-            if why := _why_nothing(whole):
-                raise NotEvaluable(f"without the work {why}")
+            if whole.why_nothing:
+                raise NotEvaluable(f"without the work {whole.why_nothing}")
             found: list[HunkResult] = []
             for number, hunk in enumerate(hunks, start=1):
                 not_held = len([answer for answer in found if answer.word == NOT_HELD])
@@ -194,9 +191,7 @@ class _Look:
         return self._run("", gate_runs.environment(self.subject.environ))
 
     def _run(self, doing: str, environ: Mapping[str, str], swapped: swap.Swap | None = None) -> CommandRun:
-        limit = self.command.timeout
-        if self.runs:
-            limit = min(limit, max(experiment.SHORTEST_LIMIT, 10 * max(run.seconds for run in self.runs)))
+        limit = gate_runs.limit_of(self.command, self.runs)
         with progress.doing(f"running the tests {doing}".strip()):
             started = swapped.group_started if swapped else None
             outcome = gate_runs.run_asking(self.command, self.subject.root, environ, limit, started)
@@ -231,20 +226,11 @@ def _broken(path: str) -> str:
     return f"with {path} broken"
 
 
-def _why_nothing(run: CommandRun) -> str:
-    """A failure that shows nothing of the files; empty where it does."""
-    if run.result == "unknown":
-        return run.why
-    if run.exit is None or run.exit in experiment.COULD_NOT_START:
-        return "it could not be started"
-    return "it was killed" if experiment.KILLED.search(run.tail) else ""
-
-
 def _judged(hunk: Hunk, run: CommandRun, whole: CommandRun) -> HunkResult:
     if run.result == "pass":
         return HunkResult(hunk, NOT_HELD, run.summary)
-    if why := _why_nothing(run):
-        return HunkResult(hunk, NOT_LOOKED_AT, why)
+    if run.why_nothing:
+        return HunkResult(hunk, NOT_LOOKED_AT, run.why_nothing)
     if run.broke_before_tests:
         return HunkResult(hunk, BUILD, run.quoted)
     # Where half a change does not fit together, tests fail that nothing of this change is needed for.
@@ -257,23 +243,10 @@ def _judged(hunk: Hunk, run: CommandRun, whole: CommandRun) -> HunkResult:
 # What was found is kept for the report, and counts while the files are the same.
 
 
-def _journal(state: str) -> Journal:
-    return Journal(paths.proof_dir(state), state)
-
-
 def keep(subject: Subject, found: HeldLines) -> None:
-    """Where it cannot be kept, it was still shown."""
     data = found.data
     row: Json = {"kind": KIND, **data, "hunks": data["hunks"][:MOST_KEPT], "files": dict(found.files)}
-    journal = _journal(subject.state)
-
-    def decide(_: object) -> tuple[None, list[Mapping[str, Any]]]:
-        return None, [*journal.seal(subject.now), row]
-
-    try:
-        journal.change(decide, actor=subject.by, now=subject.now, wait=store.CLI_WAIT)
-    except OmoError:
-        pass
+    gate_runs.append(subject, row)
 
 
 @dataclass(frozen=True)
@@ -303,7 +276,7 @@ class EarlierLook:
 
 def earlier(state: str, root: str) -> EarlierLook | None:
     """The last look, if the files are the same; none too where the ledger is not as omo wrote it."""
-    rows, problems = _journal(state).read()
+    rows, problems = gate_runs.journal_of(state).read()
     looks = [] if problems else [row for row in rows if row.get("kind") == KIND]
     if not looks:
         return None

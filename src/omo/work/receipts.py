@@ -364,7 +364,7 @@ def _cannot_start(made: Experiment, now: CommandRun | None) -> str:
         return ""
     if now.result == "unknown":
         return now.why
-    if now.exit in experiment.COULD_NOT_START:
+    if now.exit in gate_runs.COULD_NOT_START:
         return f"it cannot be started here ({now.quoted})"
     if now.result == "fail" and now.broke_before_tests and now.missing:
         return f"it stops before its tests for want of {listed(now.missing, 3)}"
