@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.proof.inline_tests import has_inline_tests, is_module_of_tests, with_tests_of
+from omo.proof.inline_tests import is_module_of_tests, with_tests_of
 from tests.tables import read
 
 BETWEEN_FUNCTIONS = read(__file__, "inline_tests.txt")["between two functions"]
@@ -36,13 +36,11 @@ def test_modules_of_tests(tests: str) -> None:
     work = f"fn a<'a>(x: &'a str) {{}}\n{tests}\nfn c() {{ '\"'; }}\n"
     assert parted(work, "") == "fn a<'a>(x: &'a str) {}\n\nfn c() { '\"'; }\n"
     assert parted(work, work) == work
-    assert has_inline_tests("src/lib.rs", work.encode())
 
 
 @pytest.mark.parametrize("code", BETWEEN_FUNCTIONS["something else"])
 def test_what_is_no_module_of_tests_stays(code: str) -> None:
     assert parted(code, "") == code
-    assert not has_inline_tests("src/lib.rs", code.encode())
 
 
 def test_several_modules_each_take_the_place_of_its_own() -> None:
@@ -73,7 +71,7 @@ def test_what_cannot_be_parted(work: str, tests: str) -> None:
 
 def test_bytes_that_are_no_text_cannot_be_parted() -> None:
     assert with_tests_of(b"fn a() {} // \xff", OLD.encode()) is None
-    assert not has_inline_tests("src/lib.rs", OLD.encode() + b"\xff")
+    assert with_tests_of(OLD.encode() + b"\xff", OLD.encode()) is None
 
 
 def test_line_ends_stay_as_they_are() -> None:
@@ -82,7 +80,7 @@ def test_line_ends_stay_as_they_are() -> None:
 
 
 def test_only_rust_has_modules_of_tests() -> None:
-    assert not has_inline_tests("src/lib.py", OLD.encode())
+    assert not is_module_of_tests("src/checks.py", {"src/lib.rs": "#[cfg(test)] mod checks;"}.__getitem__)
 
 
 PIECES = st.lists(

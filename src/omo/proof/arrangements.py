@@ -176,14 +176,12 @@ def _require_nothing_ignored(subject: Subject, changed: Mapping[str, str]) -> No
 def _parted(path: str, before: File, after: File) -> tuple[File, File] | None:
     """A file with inline tests: its old code with the tests of now, and its code of now with the old tests."""
     old, new = before.content, after.content
-    if old is None or new is None:
-        return None
-    if not inline_tests.has_inline_tests(path, old) and not inline_tests.has_inline_tests(path, new):
+    if not path.endswith(".rs") or old is None or new is None:
         return None
     with_new_tests, with_old_tests = inline_tests.with_tests_of(old, new), inline_tests.with_tests_of(new, old)
     if with_new_tests is None or with_old_tests is None:
         return None
-    return File(with_new_tests, after.mode), File(with_old_tests, after.mode)
+    return File(with_new_tests, before.mode), File(with_old_tests, after.mode)
 
 
 def _has_tests_at_base(

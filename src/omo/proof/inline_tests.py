@@ -35,15 +35,6 @@ class Block(NamedTuple):
     end: int
 
 
-def has_inline_tests(path: str, content: bytes) -> bool:
-    if not path.endswith(".rs"):
-        return False
-    try:
-        return bool(_blocks(content.decode()))
-    except ValueError:
-        return False
-
-
 def with_tests_of(work_file: bytes, tests_file: bytes) -> bytes | None:
     """The code of the first file with the modules of tests of the second; None where they cannot be parted.
 
