@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from omo import safe_open
 from omo.errors import NotMade
@@ -17,8 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
 
-GITLINK, LINK = "160000", "120000"
-MODES = {"100644": base.FILE_MODE, "100755": base.PROGRAM_MODE}
+LINK = "120000"
+MODES = {"100644": base.FILE_MODE, "100755": base.PROGRAM_MODE, LINK: base.LINK_MODE}  # the others are no files
 
 
 def at_base(root: str, state: str, began: Base, wanted: Sequence[str]) -> dict[str, File]:
@@ -110,43 +110,26 @@ def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
     tree = commit_at(root, head).entries
     if tree is None:
         raise NotMade(f"git does not tell what the commit {head[:12]} holds")
-    entries = {}
-    for path in paths:
-        if path in tree:
-            mode, _, blob = tree[path].split(" ")
-            entries[path] = (mode, blob)
     held = dict.fromkeys(paths, NOTHING)
-    present = list(entries)
+    present = [path for path in paths if path in tree]
     if not present:
         return held
-    as_they_are = git.settings(root).as_they_are
-    for path in present:
-        if entries[path][0] == GITLINK:
+    modes = {path: tree[path].partition(" ")[0] for path in present}
+    for path, mode in modes.items():
+        if mode not in MODES:
             raise NotMade(f"{path} is a repository of its own")
+    as_they_are = git.settings(root).as_they_are
     if as_they_are and (filtered := base.filtered(root, present)):
         raise NotMade(f"{filtered[0]} is stored through a filter of git's, which omo does not start")
-    links = [path for path in present if entries[path][0] == LINK]
-    files = [path for path in present if entries[path][0] != LINK]
-    for path, content in zip(links, git.blobs(root, [entries[path][1] for path in links]), strict=True):
-        held[path] = File(content, base.LINK_MODE)
-    for path, content in zip(files, _checked_out(root, as_they_are, files, entries), strict=True):
-        held[path] = File(content, MODES[entries[path][0]])
-    return held
-
-
-def _checked_out(
-    root: str, as_they_are: Sequence[str], paths: Sequence[str], entries: Mapping[str, tuple[str, str]]
-) -> list[bytes]:
-    """All of them from one process. The size that git names is that in the repository, which line ends change, so each
-    file ends at a line that nobody could have foreseen."""
-    if not paths:
-        return []
+    # The size that git names is that in the repository, which line ends change, so each file ends at a line that nobody
+    # could have foreseen.
     mark = os.urandom(16).hex()
-    question = b"".join(os.fsencode(f"{entries[path][1]} {path}\n") for path in paths)
+    question = b"".join(os.fsencode(f"{tree[path].split(' ')[2]} {path}\n") for path in present)
     command = ["cat-file", "--filters", f"--batch={mark}"]
     output = git.require(git.run(root, *as_they_are, *command, stdin=question), "cat-file").output
-    contents = (b"\n" + output).split(f"\n{mark}\n".encode())[1:]
-    if len(contents) != len(paths):
+    contents = (b"\n" + output).removesuffix(b"\n").split(f"\n{mark}\n".encode())[1:]
+    if len(contents) != len(present):
         raise NotMade("git does not tell what the changed files held when the run began")
-    contents[-1] = contents[-1][:-1]  # the line end that closes the last
-    return contents
+    for path, content in zip(present, contents, strict=True):
+        held[path] = File(content, MODES[modes[path]])
+    return held
