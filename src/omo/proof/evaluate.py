@@ -216,11 +216,6 @@ def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
         raise NotEvaluable(f"{path} is no file", fix="put a file there") from None
 
 
-def _command(check: CommandCheck | MetricCheck, tree: CheckedTree) -> CheckFinding:
-    outcome = _run(check, tree)
-    return outcome if isinstance(outcome, CheckFinding) else _judged(check, outcome, tree.searching)
-
-
 def _judged(check: CommandCheck | MetricCheck, outcome: CommandOutcome, searching: patterns.SearchTime) -> CheckFinding:
     if isinstance(check, MetricCheck):
         return _measured(check, outcome)
@@ -237,7 +232,7 @@ def _judged(check: CommandCheck | MetricCheck, outcome: CommandOutcome, searchin
     return CheckFinding("fail", f"{_ending(outcome)}, but its output has no /{clip(check.stdout, 80)}/", _said(outcome))
 
 
-def _run(check: CommandCheck | MetricCheck, tree: CheckedTree) -> CommandOutcome | CheckFinding:
+def _command(check: CommandCheck | MetricCheck, tree: CheckedTree) -> CheckFinding:
     if digest_of_check(check) not in tree.pinned:
         reason = "its command is not pinned, or was edited after it was"
         for row in table.ROWS:
@@ -250,7 +245,9 @@ def _run(check: CommandCheck | MetricCheck, tree: CheckedTree) -> CommandOutcome
     outcome = run(check.argv, cwd=where, timeout=check.timeout, output_limit=OUTPUT_LIMIT)
     began: Base = {"head": tree.pinned[digest_of_check(check)]}
     result, why = outputs.result_of(outcome, reading.shadows(str(tree.root), began, check, {}))
-    return CheckFinding("unknown", why, _said(outcome)) if result == "unknown" else outcome
+    if result == "unknown":
+        return CheckFinding("unknown", why, _said(outcome))
+    return _judged(check, outcome, tree.searching)
 
 
 def _ending(outcome: CommandOutcome) -> str:
