@@ -114,36 +114,27 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
     unread = [path for path in counting if path not in before]
     before.update(contents.at_base(subject.root, subject.state, subject.began, unread))
     after = {path: contents.now(subject.root, path) for path in counting}
-    work: list[str] = []
     rest: list[str] = []
     adding: list[str] = []
     without: dict[str, File] = {}
     old_tests: dict[str, File] = {}
     for path in counting:
-        is_allowed = subject.allowed.get(path) == changed[path]
+        old, new = before[path], after[path]
         # What only left the index is the same work, and less for a gate that asks git:
         # "the other finding out of the index".
-        if which.of(path) == kinds.REST or before[path] == after[path]:
-            rest.append(path)
-            is_product = before[path].content is None and kinds.is_plain_data(path)
-            if not is_allowed and not (is_product and keeps_products):
-                old_tests[path] = before[path]
-            if manifests.only_adds(path, before[path].content or b"", after[path].content or b""):
-                adding.append(path)
+        is_rest = which.of(path) == kinds.REST or old == new
+        without_work, with_old_tests = (new, old) if is_rest else _parted(path, old, new)
+        if without_work != new:
+            without[path] = without_work
+        if not is_rest and with_old_tests == new:
             continue
-        parted = _parted(path, before[path], after[path])
-        if parted is None:
-            work.append(path)
-            without[path] = before[path]
-            continue
-        with_new_tests, with_old_tests = parted
-        if with_new_tests != after[path]:
-            work.append(path)
-            without[path] = with_new_tests
-        if with_old_tests != after[path]:
-            rest.append(path)
-            if not is_allowed:
-                old_tests[path] = with_old_tests
+        rest.append(path)
+        is_allowed = subject.allowed.get(path) == changed[path]
+        is_product = old.content is None and kinds.is_plain_data(path)
+        if not is_allowed and not (is_product and keeps_products):
+            old_tests[path] = with_old_tests
+        if manifests.only_adds(path, old.content or b"", new.content or b""):
+            adding.append(path)
     files = {WITHOUT: without}
     # To a checker the source is what there was to look at: "behind a new .ignore, where there are no tests".
     looked_at = {**old_tests, **without} if which.is_form else old_tests
@@ -154,7 +145,7 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
     unallowed = [path for path in without if subject.allowed.get(path) != changed[path]]
     peeks = reading.peeks(without, {path: after[path] for path in unallowed})
     others = sorted(set(changed) - set(counting))
-    return Arrangements(work, rest, files, keys, adding, peeks, others)
+    return Arrangements(list(without), rest, files, keys, adding, peeks, others)
 
 
 def _require_nothing_ignored(subject: Subject, changed: Mapping[str, str]) -> None:
@@ -173,15 +164,15 @@ def _require_nothing_ignored(subject: Subject, changed: Mapping[str, str]) -> No
         raise NotMade(f"{hidden[0]} is ignored by a rule of git's that is new, and checkers look past it{asked}")
 
 
-def _parted(path: str, before: File, after: File) -> tuple[File, File] | None:
-    """A file with inline tests: its old code with the tests of now, and its code of now with the old tests."""
-    old, new = before.content, after.content
-    if not path.endswith(".rs") or old is None or new is None:
-        return None
-    with_new_tests, with_old_tests = inline_tests.with_tests_of(old, new), inline_tests.with_tests_of(new, old)
-    if with_new_tests is None or with_old_tests is None:
-        return None
-    return File(with_new_tests, before.mode), File(with_old_tests, after.mode)
+def _parted(path: str, old: File, new: File) -> tuple[File, File]:
+    """A file of the work without it and with the old tests. If it has inline tests, that is its old code with the tests
+    of now, and its code of now with the old tests."""
+    if path.endswith(".rs") and old.content is not None and new.content is not None:
+        with_new_tests = inline_tests.with_tests_of(old.content, new.content)
+        with_old_tests = inline_tests.with_tests_of(new.content, old.content)
+        if with_new_tests is not None and with_old_tests is not None:
+            return File(with_new_tests, old.mode), File(with_old_tests, new.mode)
+    return old, new
 
 
 def _has_tests_at_base(
