@@ -116,3 +116,11 @@ def test_the_examples_of_the_page_are_accepted(project: Project) -> None:
     project.write("artifacts/attacks.txt", "12 files, 12 refused\n")
     closed = checkpoint(project, json.loads(example))
     assert (closed.code, closed.err) == (0, "")
+
+
+def test_a_file_is_not_spent_on_a_goal_that_is_not_there(project: Project) -> None:
+    project.check("ultragoal", "create-goals", "--start", "--brief", "@goal: Parse\nRead the file.")
+    project.write("out.txt", "3 rows, 1 refused\n")
+    refused = project.check("evidence", "add", "out.txt", "--goal", "G01", code=2)
+    assert "there is no goal 'G01' in this plan" in refused.err
+    project.check("evidence", "add", "out.txt", "--goal", "G001")

@@ -41,7 +41,7 @@ def register(commands: options.Commands) -> None:
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
     goal, began = arguments.goal, pins.pinned(context.state).started_at(arguments.goal)
-    if run := _plan_with(context, arguments.goal):
+    if run := _plan_with(context, arguments.goal, is_pinned=began is not None):
         planned = run.require_plan().goal(arguments.goal)
         goal, began = f"ultragoal/{run.id}/{goal}", planned.started_at
     artifact = artifacts.register(
@@ -60,13 +60,14 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     return Result({"artifact": data}, line)
 
 
-def _plan_with(context: Context, goal: str) -> PlanRun | None:
-    """The session's plan, where it is open and has a goal of that name."""
+def _plan_with(context: Context, goal: str, *, is_pinned: bool) -> PlanRun | None:
+    """The session's plan, where it is open and has a goal of that name, or no pin knows that name either: a file that
+    was spent on a goal that nobody has could prove no other."""
     if not context.named_session:
         return None
     run = load_plan(caller_of(context, context.named_session))
     plan = run.plan
-    if plan is None or not plan.is_open or goal not in [planned.id for planned in plan.goals]:
+    if plan is None or not plan.is_open or (is_pinned and goal not in [planned.id for planned in plan.goals]):
         return None
     return run
 
