@@ -225,6 +225,20 @@ def test_a_session_that_is_given_up_hands_over_as_well(project: Project) -> None
     assert "for the next session: `src/part1.py` has the rows" in project.agent("plan", "status").out
 
 
+@pytest.mark.parametrize("when", ["before the end", "after the end"])
+def test_a_handoff_is_kept_whenever_it_is_said(project: Project, when: str) -> None:
+    in_two_sessions(project)
+    start(project)
+    said = ("plan", "finish", "--handoff", "part1() is what session 2 calls")
+    if when == "before the end":
+        assert "for the next session: part1()" in project.check(*said, code=3).out
+    carry_out(project.root, 1)
+    project.check("plan", "finish")
+    if when == "after the end":
+        assert "for the next session: part1()" in project.check(*said).out
+    assert "  handed over  session 1: part1() is what session 2 calls" in start(project)
+
+
 def test_the_next_session_may_change_what_the_one_before_made(project: Project) -> None:
     in_two_sessions(project, step2={"Files": "`src/part1.py`, `src/part2.py`"})
     start(project)

@@ -69,6 +69,7 @@ class FinishedSession:
 def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = "", handoff: str = "") -> FinishedSession:
     """Audit, run what the plan verifies with, report. Closes the run where all of it passes, or where a step is
     reported as failed."""
+    _hand_over(run, handoff)
     state = run.require_whole()
     if state.end and failure is None:
         return _again(run)
@@ -79,12 +80,10 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         _require_told(state, failure)
     if unverified:
         _require_not_failing(run, unverified)
-    if handoff:
-        require_cited(run.caller, "--handoff", [handoff])
     status = audit_run(run, is_ending=True)
     audit = status.audit
     row: RunRow = {"verdict": "pass", "audit": audit.verdict, "by": run.caller.by, "missing": audit.missing}
-    row |= {"passed": audit.passed, "head": audit.head, "handoff": block(handoff, LONGEST)}
+    row |= {"passed": audit.passed, "head": audit.head}
     if failure is not None:
         texts = {key: block(str(value), LONGEST) for key, value in asdict(failure).items()}
         row |= {"verdict": "failed", "failed": {**texts, "step": failure.step}}
@@ -107,6 +106,18 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     if set(edited) - before:  # by the very commands that were to look at it
         return _not_closed(audit_run(run), results)
     return _close(status, row, _outcome(status, row, results, held), 0, results)
+
+
+def _hand_over(run: PlanRun, handoff: str) -> None:
+    """Kept whatever comes of the end: it need not be said again, and may be said after it."""
+    if not handoff:
+        return
+    state = run.require_whole()
+    require_cited(run.caller, "--handoff", [handoff])
+    run.append({"kind": "handed-over", "handoff": block(handoff, LONGEST)})
+    if state.end:
+        report = documents.text_of(report_path(run)) or ""
+        store.replace(report_path(run), f"{report}- for the next session: {block(handoff, LONGEST)}\n")
 
 
 def _require_told(state: PlanState, failure: Failure) -> None:
@@ -138,15 +149,13 @@ def _pinned_commands(status: RunStatus) -> list[Verify]:
 def abandon(run: PlanRun, reason: str, *, handoff: str = "") -> FinishedSession:
     """Give the run up, whatever git shows of it."""
     require_reason(reason, "--abandon", "say why it is given up")
+    _hand_over(run, handoff)
     state, by = run.require_whole(), run.caller.by
     if state.end in ("pass", "abandoned"):
         return _again(run)
     status = audit_run(run) if state.is_open else RunStatus(run)
     row: RunRow = {"verdict": "abandoned", "audit": status.audit.verdict, "by": by, "reason": clip(reason, 1000)}
     row["passed"] = sorted({*state.done, *status.audit.passed})
-    if handoff:
-        require_cited(run.caller, "--handoff", [handoff])
-        row["handoff"] = block(handoff, LONGEST)
     why = f"the agent abandoned plan session {state.run}"
     if by == "user":
         why = f"plan session {state.run} was ended by the user"

@@ -118,6 +118,7 @@ class PlanState:
     is_named: bool = False  # the user named this very text after /omo:ultraexecute
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
     handoffs: tuple[str, ...] = ()  # what earlier sessions of the plan left for this one
+    handoff: str = ""  # what it leaves itself for the next
     is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up
     preflight: RunRow = field(default_factory=NO_ROW.copy)
     lacks: tuple[str, ...] = ()  # what the last preflight missed; nothing began since, nor ended
@@ -227,8 +228,10 @@ def _after(state: PlanState, row: RunRow) -> PlanState:
             lacks=(),
             finished={},
         )
+    if kind == "handed-over":
+        return replace(state, handoff=str(row["handoff"]))
     if kind == "finished":
-        return replace(state, finished=row, lacks=())
+        return replace(state, finished=row, lacks=(), handoff=str(row.get("handoff") or state.handoff))
     if kind == REOPENED:
         return replace(state, finished={})
     if kind == "repaired":

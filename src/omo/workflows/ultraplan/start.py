@@ -197,8 +197,8 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow
     left_behind: list[str] = []  # what earlier runs of it committed outside its fence: a new base makes nothing undone
     began = ""  # the first of them
     for state in contract.progress.states:
-        if note := state.finished.get("handoff"):
-            handoffs.append(f"session {state.number}: {note}")
+        if state.handoff:
+            handoffs.append(f"session {state.number}: {state.handoff}")
         if state.number == session.number:
             left_behind += [*state.left_behind, *map(str, state.finished.get("violations") or [])]
             began = began or state.base

@@ -76,8 +76,8 @@ def _facts(loaded: RunStatus) -> list[str]:
     facts += loaded.audit.remarks(is_ended=bool(state.end))
     for note in state.handoffs:
         facts.append(f"handed over: {note}")
-    if handoff := state.finished.get("handoff"):
-        facts.append(f"for the next session: {handoff}")
+    if state.handoff:
+        facts.append(f"for the next session: {state.handoff}")
     return facts
 
 
