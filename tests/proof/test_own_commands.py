@@ -230,6 +230,8 @@ def test_without_a_commit_the_gate_is_known_and_nobody_s_own(tmp_path: Path) -> 
         ("gcc value", []),
         ("make -j4 all", ["check.py", "tools/run.js"]),
         ("make -C tools", ["check.py", "tools/run.js"]),
+        ("make -C tools -C .. check", ["check.py"]),
+        ("make -C --dir x", []),
         ("env A=1 timeout 60 python3 -m check", ["check.py"]),
         ("uv run python check.py", ["check.py"]),
         ("make built", []),

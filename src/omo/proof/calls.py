@@ -130,9 +130,12 @@ def call_of(argv: Sequence[str], cwd: str, is_certain: bool = True) -> Call:
         words = inner
     program = words[0] = ALIASES.get(words[0], words[0])
     if program in ("make", "go", *PACKAGE_RUNNERS):
-        for option in IN_DIRECTORY.intersection(words[:-1]):
-            position = words.index(option)
-            directory = below(directory, words[position + 1])
+        position = 1
+        while position < len(words) - 1:
+            if words[position] not in IN_DIRECTORY:
+                position += 1
+                continue
+            directory = below(directory, words[position + 1])  # each below the one before
             del words[position : position + 2]
     runner = beginning(words, RUNNERS)
     if runner:
