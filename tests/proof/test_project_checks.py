@@ -109,6 +109,16 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
         ".",
         ["tests: just check (justfile)", "build: cargo build (Cargo.toml)"],
     ),
+    "justfile whose target has a default": (
+        {"justfile": "lint: test\n  ruff check\n\ntest filter='' lines=\"3\":\n  cargo test {{filter}}\n"},
+        ".",
+        ["tests: just test (justfile)", "lint: just lint (justfile)"],
+    ),
+    "Makefile with two targets in a line": (
+        {"Makefile": "all test: deps\n\tpytest\n"},
+        ".",
+        ["tests: make test (Makefile)"],
+    ),
     "Cargo workspace": (
         {"Cargo.toml": '[workspace]\nmembers = ["a"]\n\n[workspace.lints.clippy]\n', "a/Cargo.toml": "[package]\n"},
         ".",

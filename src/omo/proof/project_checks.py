@@ -228,7 +228,8 @@ class Recipe:
 
 def recipes_of(files: Files, path: str) -> dict[str, Recipe]:
     """With those of the files that it includes by their names: its own come first, as they do for make."""
-    recipes = recipes_in(files.text(path))
+    is_make = posixpath.basename(path) in TASK_FILES["make"]
+    recipes = recipes_in(files.text(path), is_make=is_make)
     for line in files.text(path).splitlines():
         words = line.split()
         if not words or words[0] not in INCLUDES:
@@ -237,36 +238,41 @@ def recipes_of(files: Files, path: str) -> dict[str, Recipe]:
             directory, pattern = posixpath.split(posixpath.normpath(posixpath.join(posixpath.dirname(path), name)))
             for found in files.in_directory(directory):
                 if globs.name_matches(found, pattern):
-                    recipes = {**recipes_in(files.text(posixpath.join(directory, found))), **recipes}
+                    text = files.text(posixpath.join(directory, found))
+                    recipes = {**recipes_in(text, is_make=is_make), **recipes}
     return recipes
 
 
-def recipes_in(text: str) -> dict[str, Recipe]:
-    """The targets of a Makefile or a justfile."""
+def recipes_in(text: str, *, is_make: bool) -> dict[str, Recipe]:
+    """The targets of a Makefile or a justfile. One line of make may name several; to just, the words behind the name
+    are parameters, which may have defaults."""
     recipes: dict[str, Recipe] = {}
     variables: dict[str, str] = {}
-    recipe = Recipe()
+    current: list[Recipe] = []
     for line in text.replace("\\\n", " ").splitlines():
         if line[:1] in ("\t", " "):
-            recipe.lines.append(_without_signs(line))
+            for recipe in current:
+                recipe.lines.append(_without_signs(line))
             continue
         # These do not end a recipe: "a check behind a blank line of the target".
         if line.startswith("#") or "".join(line.split()[:1]) in ("", *CONDITIONS):
             continue
-        recipe = Recipe()
+        current = []
         variable, _, value = line.partition("=")
         if value and "$" not in value:  # "a check in a variable"
             variables[variable.rstrip(" ?:+")] = value.strip()
         head, colon, rest = line.partition(":")
-        if not colon or "=" in head or rest.startswith("=") or not head.split():
+        if not colon or ("=" in head and is_make) or rest.startswith("="):
             continue
-        name = head.split()[0].lstrip("@")
-        if _is_plain(name) and not name.startswith("."):
-            recipe = recipes.setdefault(name, recipe)
-            needs, _, command = rest.partition("#")[0].partition(";")
+        needs, _, command = rest.partition("#")[0].partition(";")
+        for name in head.split() if is_make else head.lstrip("@").split()[:1]:
+            if not _is_plain(name) or name.startswith("."):
+                continue
+            recipe = recipes.setdefault(name, Recipe())
             recipe.needs += needs.split()
             if command:
                 recipe.lines.append(_without_signs(command))
+            current.append(recipe)
     for recipe in recipes.values():
         for name, value in variables.items():
             recipe.lines = [line.replace(f"$({name})", value) for line in recipe.lines]
