@@ -269,6 +269,7 @@ def test_a_gate_that_hangs_is_ended(project: Project) -> None:
     ran = project.agent("gate", "run", "slow")
     assert ran.code == 4
     assert "timed out" in ran.out
+    assert "timed out" in project.agent("status").out, "also for who looks later"
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,8 @@ def _item(gate: gates.Gate, now: base.Look | None, whose: str) -> Item:
     elif gate.recorded or gate.allowed:
         mark = "cut"
     text = gates.in_words(gate)
+    if mark == "failed" and last is not None and last.why:  # it could not be judged
+        text += f"; {clip(last.why, 160)}"
     notes = (text, whose)
     if mark == "failed" and last is not None:
         text += "\n" + block(last.tail, LONGEST_TAIL)
