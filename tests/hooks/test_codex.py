@@ -240,7 +240,7 @@ def test_what_another_conversation_left_open_is_offered_and_taken_up(codex: Code
     codex.now = time.time() - 20.5 * 60
     codex.change_row(lambda row: row, session="before")
     told = codex.send("SessionStart", session_id="next", source="startup").json["systemMessage"]
-    left = "omo: left open in another conversation, 20 min ago: ultrawork"
+    left = 'omo: left open in another conversation, 20 min ago: ultrawork, for "ulw fix it"'
     assert told.startswith(f"{left}. $omo:resume takes it up;")
     answer = codex.prompt("$omo:resume", session_id="next").json
     assert answer["systemMessage"].startswith("omo: taken up from session before: ultrawork. $omo:stop-continuation")

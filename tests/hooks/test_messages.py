@@ -111,7 +111,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "taken up, to the model": lambda m: messages.resumed(m.work, "5c1a", None).context,
     "taken up, and spent": lambda m: messages.taken_up_without_budget(m.spent, "5c1a"),
     "goes on": lambda m: line(messages.resumed(m.work, "", None)),
-    "left open": lambda m: messages.offer([("5c1a", m.row)] * 3, 7200.0),
+    "left open": lambda m: messages.offer([("5c1a", m.row)] * 3, 7200.0, m.text),
     "still waiting": lambda m: messages.still_on(m.waits("waiting", m.text)),
     "waits, and names a command": lambda m: m.released("waiting", m.waits("blocked", f"Mend it: {COMMAND}.")),
     "waits for an answer": lambda m: m.released("waiting", m.waits("waiting", m.text)),

@@ -68,7 +68,8 @@ def test_a_conversation_that_is_over_is_offered_in_one_line(project: Project) ->
     project.now += 2 * 3600
     assert starts(project) == (
         "omo: pinned by you in this project: tests: sh -c 'test -f done.txt'. /omo:unpin NAME takes one away.\n"
-        f"omo: left open in another conversation, 2 h ago: ultrawork (1 of 1 open), ultragoal {run} (2 of 2 open). "
+        f"omo: left open in another conversation, 2 h ago: ultrawork (1 of 1 open), ultragoal {run} (2 of 2 open), "
+        'for "ulw write done.txt". '
         f"/omo:resume takes it up; to let it go, in a terminal: omo stop-continuation --session {SESSION}"
     )
     assert project.user("stop-continuation", "--session", SESSION).code == 0

@@ -328,7 +328,7 @@ def test_the_page_shows_nothing_that_is_not_said(desk: Desk) -> None:
     said.add(json.loads(desk.send("UserPromptSubmit", prompt="what does ulw do?"))["systemMessage"])
     desk.put(ARMED)
     said.add(json.loads(desk.send("UserPromptSubmit", prompt="never mind"))["systemMessage"])
-    said.add(messages.offer([("5c1a", read_row({"work": {"ultragoal": plan()}}))], 7200.0))
+    said.add(messages.offer([("5c1a", read_row({"work": {"ultragoal": plan()}}))], 7200.0, "/omo:ultragoal brief.md"))
     page = (ROOT / "docs" / "telling.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\|.* \| (omo: .+) \|$", page, re.M)
     # Turns that end while the run stays on are compared where they are played.

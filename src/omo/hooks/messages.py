@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 LONGEST_INSTRUCTIONS = 1950  # 500 tokens, with what the host writes before it
 LONGEST_TASK = 1500
 LONGEST_TASK_IN_SHORT = 300  # where a conversation comes back and may have it
+LONGEST_TASK_OFFERED = 80
 
 AFTER_GATES = "   Where no test can show the work"
 INSTRUCTIONS = f"""\
@@ -309,14 +310,16 @@ def needs_budget(row: SessionRow) -> str:
     return f"omo: nothing goes on yet: {budget.cause(row)}. {budget.way_on(row)}"
 
 
-def offer(others: list[tuple[str, SessionRow]], idle: float) -> str:
-    """For the user who begins a conversation: what one that is over left open, the newest first; empty without any."""
+def offer(others: list[tuple[str, SessionRow]], idle: float, task: str) -> str:
+    """For the user who begins a conversation: what one that is over left open, the newest first, with what they typed
+    for that; empty without any."""
     if not others:
         return ""
     name, row = others[0]
-    text = (
-        f"omo: left open in another conversation, {times.ago(idle)}: {listed(left_open(row))}. /omo:resume takes it up"
-    )
+    works = listed(left_open(row))
+    if task:
+        works += f', for "{clip(task, LONGEST_TASK_OFFERED)}"'
+    text = f"omo: left open in another conversation, {times.ago(idle)}: {works}. /omo:resume takes it up"
     if file_name_of(name) == name:  # as hosts name sessions, and not too odd to be typed
         text += f"; to let it go, in a terminal: omo stop-continuation --session {name}"
     more = len(others) - 1

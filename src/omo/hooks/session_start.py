@@ -7,7 +7,6 @@ from omo.errors import OmoError
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import runtime
-from omo.state.rows import EMPTY
 from omo.work import left_open, spending
 
 TYPE_CHECKING = False
@@ -45,8 +44,16 @@ def _offer(event: Event, world: World) -> str:
     """What a conversation that is over left open."""
     rows = runtime.sessions(world.state)
     others = left_open.offered(rows, event.session, event.client, world.now)
-    newest = next(iter(others.values()), EMPTY)
-    return messages.offer(list(others.items()), left_open.idle_for(newest, world.now))
+    if not others:
+        return ""
+    from omo.work import requests
+
+    name, newest = next(iter(others.items()))
+    events = runtime.vouched_rows(world.state, name, newest)
+    typed: list[str] = []
+    for kind, summary in runtime.left_open(newest):
+        typed += requests.of_run(events, kind, str(summary.get("run") or ""))
+    return messages.offer(list(others.items()), left_open.idle_for(newest, world.now), "".join(typed[:1]))
 
 
 def _pins(event: Event, world: World) -> str:
