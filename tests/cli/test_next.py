@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from omo.state import paths
 from omo.work import left_open
 from omo.work.status import LONGEST_SHORT, NextStep, command
-from tests.project import SESSION, Project
+from tests.project import SESSION, Project, damage
 from tests.ultragoal.project import TWO
 
 
@@ -184,3 +185,14 @@ def test_without_a_commit_it_names_what_would_count(project: Project) -> None:
     project.check("ulw", "done", code=3)
     project.check("gate", "add", "tests", "--", "make", "test")
     assert "omo ulw done" in project.agent("next").out
+
+
+def test_a_problem_names_the_ledger_that_it_is_of(project: Project) -> None:
+    project.prompt("ulw fix it")
+    project.check("ultragoal", "create-goals", "--start", "--brief", "@goal: Parse\nRead the file.")
+    damage(Path(paths.events_file(project.state, project.session)))
+    assert "Problem: the session's ledger: line 2 does not follow" in project.agent("next").out
+    damage(next(Path(project.state).glob("ultragoal/*/ledger.jsonl")))
+    found = project.agent("next").out
+    assert "Problem: ultragoal: line 2 does not follow" in found
+    assert "((" not in found, "what is said of the repair stands in brackets once"

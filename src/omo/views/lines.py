@@ -207,9 +207,11 @@ def unit_of(work: Work) -> str:
 
 
 def problems(view: SessionView) -> list[str]:
+    """Each with the ledger that it is of; that of ultrawork is the session's."""
     listed = list(view.problems)
     for work in view.works or []:
-        listed += work.problems
+        if work.kind != "ulw":
+            listed += [f"{name_of(work.kind)}: {problem}" for problem in work.problems]
     return list(dict.fromkeys(clip(problem, 300) for problem in listed))
 
 

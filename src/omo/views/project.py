@@ -317,7 +317,7 @@ def look_at(
         viewer = Viewer(context, name, brief.row, caller=caller, files=files, for_next=for_next)
         works = look_at_works(viewer)
         try:
-            problems += caller.chain.problems
+            problems += [f"the session's ledger: {problem}" for problem in caller.chain.problems]
         except Unreadable as error:
             problems.append(error.message)
         for kind in runtime.unvouched(brief.row):

@@ -58,7 +58,7 @@ class Command(NamedTuple):
     def when(self) -> str:
         """All that is said about the command."""
         if self.lead and self.after:
-            return f"{self.lead} ({self.after})"
+            return f"{self.lead} ({self.after.strip('()')})"
         return self.lead or self.after
 
     @property
