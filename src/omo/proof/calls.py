@@ -130,11 +130,8 @@ def call_of(argv: Sequence[str], cwd: str, is_certain: bool = True) -> Call:
         words = inner
     program = words[0] = ALIASES.get(words[0], words[0])
     if program in ("make", "go", *PACKAGE_RUNNERS):
-        position = 1
-        while position < len(words) - 1:
-            if words[position] not in IN_DIRECTORY:
-                position += 1
-                continue
+        while option := next((word for word in words[1:-1] if word in IN_DIRECTORY), ""):
+            position = words.index(option)
             directory = below(directory, words[position + 1])  # each below the one before
             del words[position : position + 2]
     runner = beginning(words, RUNNERS)

@@ -112,10 +112,9 @@ def _hand_over(run: PlanRun, handoff: str) -> None:
     """Kept whatever comes of the end: it need not be said again, and may be said after it."""
     if not handoff:
         return
-    state = run.require_whole()
     require_cited(run.caller, "--handoff", [handoff])
     run.append({"kind": "handed-over", "handoff": block(handoff, LONGEST)})
-    if state.end:
+    if run.require_whole().end:
         report = documents.text_of(report_path(run)) or ""
         store.replace(report_path(run), f"{report}- for the next session: {block(handoff, LONGEST)}\n")
 
