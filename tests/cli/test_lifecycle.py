@@ -211,3 +211,24 @@ def test_all_that_a_session_left_is_taken_up_at_once(project: Project) -> None:
     }
     assert re.fullmatch(r"omo: ended, not proven: .*verify G1 over; .*ralph.* over\.", stop(project)) is not None
     assert next_stop(project) == "not-active"
+
+
+GOAL = json.dumps({"id": "G1", "title": "It is there", "verification": {"checks": [{"type": "path", "path": "x"}]}})
+BEGINNINGS = [
+    ("verify", "begin", "--file", "goal.json"),
+    ("ralph", "start", "--criteria", "criteria.json"),
+    ("ultragoal", "create-goals", "--brief", "Read the file."),
+    ("plan", "start", "plan.md", "--unreviewed", "no critic in this test"),
+]
+
+
+@pytest.mark.parametrize("argv", BEGINNINGS, ids=lambda argv: argv[0])
+def test_what_is_begun_in_a_session_that_the_user_cancelled_says_so(project: Project, argv: tuple[str, ...]) -> None:
+    project.write("goal.json", GOAL)
+    project.write("criteria.json", json.dumps({"criteria": [criterion(1)]}))
+    project.write("plan.md", plan_text(1))
+    commit(project.root, "docs: what is wanted")
+    project.prompt("ulw do it")
+    project.prompt("/omo:stop-continuation")
+    begun = project.check(*argv, by="user" if argv[0] == "plan" else "agent", session=SESSION)
+    assert "omo: the user has cancelled what is on in this session" in begun.err

@@ -37,6 +37,7 @@ OF_A_STATE = (
     *("files", "changed", "stopped", "answered", "damaged"),
 )
 CALLED_OFF = "you called it off"
+CANCELLED = "the user has cancelled what is on in this session: no Stop is held, and no fence is up, until they type ulw"
 LONGEST_MESSAGE = 200
 LONGEST_CALL = 120
 MOST_CALLS = 5
@@ -281,6 +282,11 @@ def _other_work(row: SessionRow) -> Work:
 
 def is_cancelled(row: SessionRow | None) -> bool:
     return bool((row or EMPTY)["stopContinuation"].get("disabled"))
+
+
+def cancelled_notes(row: SessionRow | None) -> list[str]:
+    """For whoever begins something there all the same."""
+    return [CANCELLED] if is_cancelled(row) else []
 
 
 def cancel_is_unshown(row: SessionRow | None) -> bool:

@@ -22,7 +22,7 @@ from omo.state import paths
 from omo.state.rows import read_base
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work import briefs
+from omo.work import briefs, session
 from omo.work.files import Files
 from omo.work.lifecycle import left_elsewhere, require
 from omo.work.publish import reopen_if_changed
@@ -122,6 +122,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
     caller = caller_of(context, context.session(arguments.session))
     if other := left_elsewhere("ralph", "a ralph run", caller):
         context.notes.append(other.text)
+    context.notes += session.cancelled_notes(caller.row())
     run, step = starting.start(
         caller,
         Path(context.cwd, arguments.criteria) if arguments.criteria else None,

@@ -15,7 +15,7 @@ from omo.context import Context
 from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
-from omo.work import briefs
+from omo.work import briefs, session
 from omo.work.lifecycle import left_by_others, left_elsewhere
 from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, reviewers, views
 from omo.workflows.ultragoal.brief import parse
@@ -120,6 +120,7 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
     if other := left_elsewhere("ultragoal", "a plan of goals", run.caller):
         context.notes.append(other.text)
+    context.notes += session.cancelled_notes(run.caller.row())
     brief = parse(_brief(arguments, context, run))
     with changing(run):
         run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)

@@ -15,7 +15,7 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.result import Result
 from omo.text import clip, counted
-from omo.work import agents, briefs, requests
+from omo.work import agents, briefs, requests, session
 from omo.work.lifecycle import left_elsewhere, require
 from omo.work.publish import reopen_if_changed
 from omo.work.run import Caller, caller_of, require_own
@@ -254,6 +254,7 @@ def _begun(begun: Started, context: Context) -> Result:
         lines = ["Blocked: nothing was begun.", *(f"  {need}" for need in begun.missing), f"Next: {begun.next.text}"]
         data = {**_data(state, begun.next), "missing": begun.missing}
         return Result(data, "\n".join(lines), MISSING, notes=begun.notes)
+    context.notes += session.cancelled_notes(context.row(state.session))
     of = f" (session {state.number} of {state.sessions})" if state.sessions > 1 else ""
     if state.recovering:
         of += f", recovery {state.depth} of {MOST_RECOVERIES}"

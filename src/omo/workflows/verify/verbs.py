@@ -200,8 +200,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     lessons = guardrails(store, goal)
     if not store.caller.session:
         notes.append("no session is meant, so no Stop is held for this goal; name one with --session ID")
-    elif session.is_cancelled(context.row(store.caller.session)):
-        notes.append("the user cancelled continuation in this session: no Stop is held until they type ulw")
+    notes += session.cancelled_notes(context.row(store.caller.session))
     attempt = f"attempt {goal.failures + 1} of {goal.spec.max_retries}"
     lines.append(f"Goal {goal.id} {'begun' if is_new else 'goes on'} ({attempt}): {clip(goal.spec.title, 200)}")
     lines += [f"  {check.result:8}{check.id}: {clip(check.reason, 200)}" for check in goal.checks_seen]
