@@ -14,7 +14,7 @@ from omo.text import clip
 from omo.views.project import RECENT, ProjectView, SessionView
 from omo.views.session import WAITING, Work
 from omo.views.works import MARKS
-from omo.work import times
+from omo.work import session, times
 from omo.work.outcome import OPENINGS, in_words
 from omo.work.status import Item, NextStep, Status, plural, units
 
@@ -210,7 +210,7 @@ def problems(view: SessionView) -> list[str]:
     """Each with the ledger that it is of; that of ultrawork is the session's."""
     listed = list(view.problems)
     for work in view.works or []:
-        if work.kind != "ulw":
+        if work.kind != session.KIND:
             listed += [f"{name_of(work.kind)}: {problem}" for problem in work.problems]
     return list(dict.fromkeys(clip(problem, 300) for problem in listed))
 
@@ -257,7 +257,7 @@ def what_is_open(work: Work, status: Status | None) -> str:
     if left:
         sentence = f"{left} of {units(total, unit_of(work))} {'is' if left == 1 else 'are'} open"
         return f"{sentence}, {stale} of them stale" if stale else sentence
-    if work.kind != "ulw":
+    if work.kind != session.KIND:
         return f"{name_of(work.kind)} is not finished"
     if not total:
         return "no verification gate is pinned yet"

@@ -37,7 +37,9 @@ OF_A_STATE = (
     *("files", "changed", "stopped", "answered", "damaged"),
 )
 CALLED_OFF = "you called it off"
-CANCELLED = "the user has cancelled what is on in this session: no Stop is held, and no fence is up, until they type ulw"
+CANCELLED = (
+    "the user has cancelled what is on in this session: no Stop is held, and no fence is up, until they type ulw"
+)
 LONGEST_MESSAGE = 200
 LONGEST_CALL = 120
 MOST_CALLS = 5
