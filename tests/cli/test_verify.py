@@ -426,3 +426,25 @@ def test_a_damaged_journal_is_not_called_one_without_goals(project: Project, nam
     refused = project.check("verify", "status", *named, code=3)
     assert "is damaged" in refused.err
     assert "omo ledger repair" in refused.err
+
+
+def test_a_goal_that_was_filed_and_never_begun_is_named_at_the_end(project: Project) -> None:
+    add(project, id="G2", verification={"checks": [path_check("more.py")]})
+    add(project, verification={"checks": [path_check()]})
+    begin(project)
+    project.write("parser.py", "x = 1\n")
+    project.check(*FINISH)
+    assert "; filed and not begun: G2" in project.stop().message
+
+
+def test_a_goal_that_is_met_after_another_is_not_called_open(project: Project) -> None:
+    add(project, id="G2", verification={"checks": [path_check()]})
+    add(project, verification={"checks": [path_check()]})
+    begin(project)
+    project.write("parser.py", "x = 1\n")
+    project.check(*FINISH)
+    project.check("verify", "begin", "G2")
+    project.check("verify", "finish", "G2", "--summary", "it is there")
+    told = project.stop().message
+    assert "G2" in told
+    assert "not begun" not in told

@@ -8,7 +8,7 @@ from omo.errors import NotEvaluable, OmoError
 from omo.state import runtime
 from omo.state.rows import EMPTY
 from omo.state.runtime import part
-from omo.text import clip
+from omo.text import clip, listed
 from omo.work import outcome
 from omo.work.files import Files
 from omo.work.publish import changed
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from omo.state.rows import Outcome, SessionRow, Summary
 
 KIND = VERIFY.name
+MOST_NOT_BEGUN = 3  # named at an end
 
 MARKS = {
     "completed": "done",
@@ -208,9 +209,11 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
         held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
         if not held:
             return runtime.Change(None)
-        return changed(
-            caller, row, KIND, summarize(caller, files, held, ended), progressed=passed in old.get("goals", [])
-        )
+        summary = summarize(caller, files, held, ended)
+        not_begun = [goal.id for goal in store.goals.values() if goal.state == "pending" and not goal.begun]
+        if summary["state"] == "done" and not_begun:
+            summary["outcome"]["why"] += f"; filed and not begun: {listed(not_begun, MOST_NOT_BEGUN)}"
+        return changed(caller, row, KIND, summary, progressed=passed in old.get("goals", []))
 
     for session in sessions:
         begins = began if session == caller.session else ""
