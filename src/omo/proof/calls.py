@@ -183,6 +183,11 @@ def _chosen(runner: str, given: list[str]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
+def parts_of(call: Call) -> list[Call]:
+    """The commands of the line that a shell is given; of any other call itself."""
+    return _commands(call.given[1], call) if _is_line_of_shell(call) else [call]
+
+
 def unfold(files: Files | None, call: Call) -> list[Call]:
     """The programs that a call comes down to, in order, by what the files say of scripts and targets."""
     programs: list[Call] = []
@@ -201,9 +206,14 @@ def unfold(files: Files | None, call: Call) -> list[Call]:
     return programs + left
 
 
+def _is_line_of_shell(call: Call) -> bool:
+    is_shell = bool(SHELL.fullmatch(call.program)) and len(call.given) > 1
+    return is_shell and bool(re.fullmatch(r"-[elux]*c", call.given[0]))
+
+
 def _lines(files: Files | None, call: Call) -> Sequence[str] | None:
     """The lines of a shell that a script or a target stands for; None of a program."""
-    if SHELL.fullmatch(call.program) and call.given and re.fullmatch(r"-[elux]*c", call.given[0]):
+    if _is_line_of_shell(call):
         return call.given[1:2]
     if call.program == SCRIPT:
         name, *given = call.given

@@ -50,10 +50,16 @@ def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
 def named_in(files: Files, root: str, argv: Sequence[str], cwd: str) -> str:
     """The same of other files: those that are there say no more than that a command is about the project."""
     wanted = calls.call_of(argv, cwd)
-    for check in _checks(files, root, wanted.directory):
+    checks = _checks(files, root, wanted.directory)
+    for check in checks:
         if check.argv == list(argv) or calls.call_of(check.argv, check.cwd) == wanted:
             return check.found_in
-    sources = [_source(files, root, call) for call in calls.unfold(files, wanted)]
+    # A build may stand before them: "tests of what is built, with the build that the refusal names".
+    builds = [calls.call_of(check.argv, check.cwd) for check in checks if check.kind == project_checks.BUILD]
+    sources = []
+    for part in calls.parts_of(wanted):
+        if part not in builds:
+            sources += [_source(files, root, call) for call in calls.unfold(files, part)]
     return sources[0] if sources and all(sources) else ""
 
 

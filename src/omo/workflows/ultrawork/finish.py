@@ -298,13 +298,15 @@ class Finish:
         has_changes = self.look.changed != {}  # else nothing can be shown
         if has_changes and not len(self.gates):
             ways.append("omo gate add NAME -- COMMAND, if a command shows it")
+        elif has_changes and self.proof.tests and not any(self.proof.owners.values()):
+            way = f"omo gate remove {self.proof.tests[0]}; then omo ulw done runs the tests as the project names them"
+            ways.append(way)
         elif has_changes and not any(self.proof.owners.values()):
             why = "no test command of the project's is known" if self._base.get("head") else "nothing is committed"
             ways.append(f"{why}; one that the user pins would count: /omo:pin COMMAND")
         if any(each.verdict in experiment.SHOWS_NO_RED for each in made):
             ways.append("a test that fails without the work would show it; then omo ulw done again")
-            if self.proof.pin_of_form:
-                ways.append(f"if the work is for what it looks at: {self.proof.pin_of_form}; then omo ulw done again")
+            ways += [f"{way}; then omo ulw done again" for way in self.proof.other_gates]
         changed_rest = next((each.changed_rest for each in made if each.verdict in experiment.TESTS_CHANGED), ())
         if changed_rest:
             ways.append(f"if the user wants this change {ASKS}, they type /omo:allow {clip(changed_rest[0], 80)}")

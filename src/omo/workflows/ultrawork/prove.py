@@ -10,7 +10,7 @@ from omo.context import Context
 from omo.proof import base, experiment, form, gate_runs, kinds, own_commands, typed_commands
 from omo.proof.experiment import Experiment
 from omo.proof.gate_runs import CommandRun
-from omo.proof.project_checks import SCRIPT_RUNNERS, Check
+from omo.proof.project_checks import BUILD, SCRIPT_RUNNERS, TASKS, Check
 from omo.proof.run import child_environment
 from omo.state import paths, runtime
 from omo.text import clip
@@ -20,6 +20,7 @@ from omo.workflows.ultrawork import runs
 from omo.workflows.ultrawork.gates import FoundGates, Gate, GateRun, Gates, pin_line, run_of
 
 MOST_ROUNDS = 3
+BUILT_APART = (TASKS, "node")  # in other languages whoever runs the tests builds
 
 
 def _without_manager(argv: list[str]) -> list[str]:
@@ -44,7 +45,7 @@ class Proof:
     experiments: dict[str, Experiment] = field(default_factory=dict)
     tests_not_run: str = ""
     tests: list[str] = field(default_factory=list)  # the gates that run the project's own tests
-    pin_of_form: str = ""  # the command that makes the project's linter or type checker a gate, where it is none yet
+    other_gates: list[str] = field(default_factory=list)  # of the project's that may show the work, each with when
 
 
 class Prover:
@@ -73,7 +74,7 @@ class Prover:
             if after.look.tree == proof.look.tree:
                 break
         if any(made.verdict in experiment.SHOWS_NO_RED for made in after.experiments.values()):
-            after.pin_of_form = self._pin_of_form(after)
+            after.other_gates = [*self._gate_of_form(after), *self._gate_with_build(after)]
         return after
 
     def _make_experiments(self, proof: Proof) -> None:
@@ -101,20 +102,40 @@ class Prover:
         after.tests = [gate.name for gate in after.gates if self._covers_tests(after, gate)]
         return after
 
-    def _pin_of_form(self, proof: Proof) -> str:
-        """Only where the user spoke of a linter or of types: nobody else is led to prove a task by a finding of one
-        that has nothing to do with it."""
-        here = paths.session_directory(self.context.environ, self.context.cwd)
+    def _gate_of_form(self, proof: Proof) -> list[str]:
+        """The project's linter or type checker, only where the user spoke of it: nobody else is led to prove a task by
+        a finding that has nothing to do with it."""
         row = self.context.row(self.session)
         events = runtime.vouched_rows(self.context.state, self.session)
         task = "\n".join(requests.of_run(events, session.KIND, run_of(row) or "")).lower()
-        for check in FoundGates(self.context.root, here, row, proof.gates).checks:
+        for check in self._found(proof):
             names = [check.name.rstrip("s"), *form.CHECKERS.intersection(check.argv)]
             is_meant = any(name in task for name in names)
             is_gate = any(self._covers(gate, check, proof) for gate in proof.gates)
             if form.is_form(check.argv) and is_meant and not is_gate:
-                return pin_line(check, here)
-        return ""
+                return [f"if the work is for what it looks at: {pin_line(check, self._here)}"]
+        return []
+
+    def _gate_with_build(self, proof: Proof) -> list[str]:
+        """The project's own build before its tests, if no gate builds: what was built with the work stays, so that the
+        tests pass without it ("tests of what is built, with the build that the refusal names")."""
+        for build in self._found(proof):
+            if build.kind != BUILD or build.language not in BUILT_APART:
+                continue
+            for tests in self._tests:
+                if tests.cwd == build.cwd and not any(self._covers(gate, build, proof) for gate in proof.gates):
+                    line = f"{typed_commands.typed(build.argv)} && {typed_commands.typed(tests.argv)}"
+                    both = Check(["sh", "-c", line], tests.file, tests.language, tests.kind)
+                    both.name, both.cwd = tests.name, tests.cwd
+                    return [f"if the tests run what is built from it: {pin_line(both, self._here)}"]
+        return []
+
+    @property
+    def _here(self) -> str:
+        return paths.session_directory(self.context.environ, self.context.cwd)
+
+    def _found(self, proof: Proof) -> list[Check]:
+        return FoundGates(self.context.root, self._here, self.context.row(self.session), proof.gates).checks
 
     def _hold_tests_as_they_were(self, proof: Proof) -> None:
         """Where another gate proves, and the tests pass without the work too or were not tried, nobody has seen the old
@@ -166,8 +187,7 @@ class Prover:
         """The project's own tests as its files named them when the run began."""
         known = runs.known_gates(self.context, self.session)
         whole = self._whole or base.look(self.context.root, known.base)
-        here = paths.session_directory(self.context.environ, self.context.cwd)
-        return known.project_tests(self.context.root, here, whole)
+        return known.project_tests(self.context.root, self._here, whole)
 
     def _covers(self, gate: Gate, check: Check, proof: Proof) -> bool:
         head = (proof.gates.base or {}).get("head")
