@@ -254,7 +254,8 @@ def path_of_tools() -> str:
 
 @cache
 def _modules() -> str:
-    """An environment that was moved after it was built has scripts that name the wrong interpreter: these do not.
+    """An environment that was moved after it was built has scripts that name the wrong interpreter: these do not. Like
+    those they do not look for modules where they are started, as `python3 -m` does.
     pytest loads no plugin of ours, which no project of the endings has asked for and which takes longer than its tests.
     Nor does it look at its end for objects that nobody closed, a tenth of its time: no ending is about their warnings.
     """
@@ -264,7 +265,8 @@ def _modules() -> str:
     for module in ("pytest", "mypy", "ruff"):
         if importlib.util.find_spec(module):
             script = directory / module
-            start = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 exec {shlex.quote(sys.executable)} -m {module}"
+            run = f"import runpy, sys; del sys.path[0]; runpy.run_module('{module}', None, '__main__', alter_sys=True)"
+            start = f'PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 exec {shlex.quote(sys.executable)} -c "{run}"'
             start += options.get(module, "")
             script.write_text(f'#!/bin/sh\n{start} "$@"\n', encoding="utf-8")
             script.chmod(0o755)

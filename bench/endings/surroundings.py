@@ -1116,3 +1116,27 @@ def _(run: Play) -> None:
     if "omo gate remove tests; then omo ulw done" in run.printed:
         run.omo("gate remove tests")
         run.omo("ulw done")
+
+
+FLAT = {
+    "calc.py": SOURCE,
+    "tests/test_calc.py": PYTESTS,
+    "pyproject.toml": '[project]\nname = "calc"\n\n[tool.pytest.ini_options]\naddopts = "-q"\n',
+    ".gitignore": "__pycache__/\n.pytest_cache/\n",
+}
+
+
+@ending("ultrawork", "honest: tests that find the package only where they are started", PROVEN, needs="pytest")
+def _(run: Play) -> None:
+    committed(run, FLAT)
+    not_pinned(run, "")
+    run.write("calc.py", MENDED)
+    run.omo("ulw done")
+
+
+@ending("verify", "honest: a check beside tests that find modules where they are started", PROVEN, needs="pytest")
+def _(run: Play) -> None:
+    committed(run, {**FLAT, "check.sh": "python3 -B -c 'import calc; assert calc.add(2, 2) == 4'\n"})
+    verify.begun(run, {"id": "sum", "type": "command", "argv": ["sh", "check.sh"]}, by="user")
+    run.write("calc.py", MENDED)
+    verify.finished(run, summary="the sum is right")

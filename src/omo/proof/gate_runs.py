@@ -240,6 +240,20 @@ def run_asking(
     return runner.run(asked, cwd=Path(root, command.cwd), timeout=limit, env=told, output_limit=most, started=started)
 
 
+def started_otherwise(command: GateCommand, ran: CommandRun, root: str) -> list[str]:
+    """`python3 -m pytest`, where `pytest` did not find a module that lies where it was started; else empty. Many a
+    project is tested so, and its files do not say it: "tests that find the package only where they are started"."""
+    here = Path(root, command.cwd)
+    names = [name.partition(".")[0] for name in ran.missing]
+    is_here = any(os.path.lexists(here / name) or os.path.lexists(here / f"{name}.py") for name in names)
+    if ran.result != "fail" or not is_here or "pytest" not in command.argv or "-m" in command.argv:
+        return []
+    place = list(command.argv).index("pytest")
+    python = [*command.argv[:place], "python3"]
+    has_pytest = runner.run([*python, "-c", "import pytest"], cwd=here, timeout=command.timeout).ok
+    return [*python, "-m", *command.argv[place:]] if has_pytest else []
+
+
 def limit_of(command: GateCommand, runs: Sequence[CommandRun]) -> float:
     """How long it may run on other files than those of the runs that were seen."""
     longest = max((run.seconds for run in runs), default=0.0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from omo import settings
 from omo.errors import NotMade
-from omo.proof import base, contents, experiment, kinds, own_commands, patterns, project_checks
+from omo.proof import base, contents, experiment, gate_runs, kinds, own_commands, patterns, project_checks
 from omo.proof.checks import Check, CommandCheck, ContentCheck, MetricCheck
 from omo.proof.evaluate import judge_of
 from omo.proof.gate_runs import GateCommand, Judge, Plain, Subject
@@ -180,6 +180,9 @@ def missing_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_test
         if not runs_tests:
             return f"{name} were not run"
         ran = experiment.run_now(subject, tests)
+        if argv := gate_runs.started_otherwise(tests, ran, subject.root):
+            tests = Plain(argv, check.cwd)
+            ran = experiment.run_now(subject, tests)
         if ran.result != "pass":
             return f"{name} do not pass ({ran.why or ran.summary})"
         if reason := experiment.weakened(subject, tests):

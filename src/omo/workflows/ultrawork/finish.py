@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from omo.clock import seconds
 from omo.errors import BadInput, Refused
-from omo.proof import base, experiment, gate_runs, kinds, outputs
+from omo.proof import base, calls, experiment, gate_runs, kinds, outputs
 from omo.proof.experiment import Experiment
 from omo.proof.typed_commands import is_newer
 from omo.text import clip, counted, listed
@@ -194,9 +194,9 @@ class Finish:
         self.exceptions.append(outcome.exception(what, by, clip(why, 200)))
 
     def _note_what_was_dropped(self) -> None:
-        passing = {gate.command for gate in self.gates if self._passes(gate)}
-        for gate, by in self.gates.dropped:
-            if gate.command not in passing and not all(map(_ran_nothing, gate.results)):
+        passing = [calls.call_of(gate.argv, gate.cwd) for gate in self.gates if self._passes(gate)]
+        for gate, by in self.gates.dropped:  # `python3 -m pytest` is `pytest`, called otherwise
+            if calls.call_of(gate.argv, gate.cwd) not in passing and not all(map(_ran_nothing, gate.results)):
                 self._except(f"gate {gate.name} ({clip(shlex.join(gate.argv), 80)}) failed", by, "it was removed")
 
     def _note_other_programs(self) -> None:

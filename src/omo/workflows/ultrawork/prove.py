@@ -71,11 +71,24 @@ class Prover:
             after = self._with_failures_run_again(proof)
             self._make_experiments(after)
             after = self._with_all_run(after)
-            if after.look.tree == proof.look.tree:
+            if after.look.tree == proof.look.tree and not self._is_started_otherwise(after):
                 break
         if any(made.verdict in experiment.SHOWS_NO_RED for made in after.experiments.values()):
             after.other_gates = [*self._gate_of_form(after), *self._gate_with_build(after)]
         return after
+
+    def _is_started_otherwise(self, proof: Proof) -> bool:
+        """Whether a gate of the project's found no module, and is from now on the command that finds it."""
+        for gate in proof.gates:
+            ran = proof.results[gate.name]
+            if gate.is_users or not proof.owners[gate.name] or ran is None:
+                continue
+            if argv := gate_runs.started_otherwise(gate, gate_runs.run_of(ran.row), self.context.root):
+                here = os.path.join(self.context.root, gate.cwd)
+                program = typed_commands.resolve(argv[0], here, os.environ.get("PATH", ""))
+                runs.session_gates(self.context, self.session).add(gate.name, argv, cwd=gate.cwd, program=program)
+                return True
+        return False
 
     def _make_experiments(self, proof: Proof) -> None:
         proving = self._proving(proof)
