@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from bench.truth import path_of_tools
 from tests.project import SESSION, Project
 
 # Of another size in each arrangement: files of one size are swapped a second apart.
@@ -105,6 +106,17 @@ def test_a_gate_that_holds_nothing_says_so(changed: Project) -> None:
 def test_a_gate_that_fails_is_no_answer(changed: Project) -> None:
     changed.write("calc.py", CALC + "x = 1\n")
     assert "it does not pass as it is" in changed.check("proof", *GATE, by="user", code=4).err
+
+
+def test_a_module_that_pytest_does_not_find_is_told_with_the_command_that_does(
+    changed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", path_of_tools())
+    changed.write("tests/test_add.py", "import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n")
+    (changed.root / "test_calc.py").unlink()
+    told = changed.check("proof", "--", "pytest", by="user", code=4)
+    assert "pytest: it does not pass as it is: it fails (1 failed: tests/test_add.py" in told.err
+    assert "fix: omo proof -- python3 -m pytest\n" in told.err
 
 
 def test_the_report_has_the_lines_while_the_files_are_the_same(changed: Project) -> None:

@@ -206,6 +206,8 @@ class _Look:
     def _require_pass(self, run: CommandRun, otherwise: str) -> None:
         if run.result != "pass":
             fix = "a command that passes, and does so every time: omo proof -- COMMAND"
+            if argv := gate_runs.started_otherwise(self.command, run, self.subject.root):
+                fix = f"omo proof -- {typed(argv)}"
             raise NotEvaluable(f"{typed(self.command.argv)}: {otherwise}: it {run.failure}", fix=fix)
 
     def _require_read(self, broken: CommandRun) -> None:
