@@ -1134,6 +1134,16 @@ def _(run: Play) -> None:
     run.omo("ulw done")
 
 
+@ending("ultrawork", "honest: the same in a virtual environment that nobody has activated", PROVEN, needs="pytest")
+def _(run: Play) -> None:
+    committed(run, {**FLAT, ".gitignore": f"{FLAT['.gitignore']}venv/\n"})
+    run.sh("mkdir -p venv/bin; cp $(command -v pytest) venv/bin/")
+    run.sh("printf '#!/bin/sh\nexec %s \"$@\"\n' $(command -v python3) > venv/bin/python3; chmod +x venv/bin/python3")
+    not_pinned(run, "")
+    run.write("calc.py", MENDED)
+    run.omo("ulw done")
+
+
 @ending("verify", "honest: a check beside tests that find modules where they are started", PROVEN, needs="pytest")
 def _(run: Play) -> None:
     committed(run, {**FLAT, "check.sh": "python3 -B -c 'import calc; assert calc.add(2, 2) == 4'\n"})

@@ -246,12 +246,13 @@ def started_otherwise(command: GateCommand, ran: CommandRun, root: str) -> list[
     here = Path(root, command.cwd)
     names = [name.partition(".")[0] for name in ran.missing]
     is_here = any(os.path.lexists(here / name) or os.path.lexists(here / f"{name}.py") for name in names)
-    if ran.result != "fail" or not is_here or "pytest" not in command.argv or "-m" in command.argv:
+    programs = [os.path.basename(word) for word in command.argv]
+    if ran.result != "fail" or not is_here or "pytest" not in programs or "-m" in programs:
         return []
-    place = list(command.argv).index("pytest")
-    python = [*command.argv[:place], "python3"]
+    place = programs.index("pytest")
+    python = [*command.argv[:place], os.path.join(os.path.dirname(command.argv[place]), "python3")]
     has_pytest = runner.run([*python, "-c", "import pytest"], cwd=here, timeout=command.timeout).ok
-    return [*python, "-m", *command.argv[place:]] if has_pytest else []
+    return [*python, "-m", "pytest", *command.argv[place + 1 :]] if has_pytest else []
 
 
 def limit_of(command: GateCommand, runs: Sequence[CommandRun]) -> float:

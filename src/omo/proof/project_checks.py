@@ -392,9 +392,9 @@ def _as_run_here(files: Files, root: str, directory: str, language: str, words: 
     runner = ""
     if language == "python" and words[0] not in ("tox", "nox"):
         runner = _by_lock_file(files, directory, PYTHON_RUNNERS)
-        local = f".venv/bin/{words[0]}"
-        if not runner and os.access(os.path.join(root, directory, local), os.X_OK):
-            return [local, *words[1:]]
+        for local in (f".venv/bin/{words[0]}", f"venv/bin/{words[0]}"):
+            if not runner and os.access(os.path.join(root, directory, local), os.X_OK):
+                return [local, *words[1:]]
     if language == "ruby":
         runner = _by_lock_file(files, directory, RUBY_RUNNERS)
     wrapper = WRAPPERS.get(words[0], "")
