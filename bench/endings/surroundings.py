@@ -1144,6 +1144,16 @@ def _(run: Play) -> None:
     run.omo("ulw done")
 
 
+@ending("ultrawork", "honest: tests of a package in src that is not installed", PROVEN, needs="pytest")
+def _(run: Play) -> None:
+    package = {"src/sums/__init__.py": "", "src/sums/calc.py": SOURCE}
+    tests = PYTESTS.replace("import calc", "from sums import calc")
+    committed(run, {**FLAT, **package, "tests/test_calc.py": tests})
+    not_pinned(run, "")
+    run.write("src/sums/calc.py", MENDED)
+    run.omo("ulw done")
+
+
 @ending("verify", "honest: a check beside tests that find modules where they are started", PROVEN, needs="pytest")
 def _(run: Play) -> None:
     committed(run, {**FLAT, "check.sh": "python3 -B -c 'import calc; assert calc.add(2, 2) == 4'\n"})

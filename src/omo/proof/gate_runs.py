@@ -241,18 +241,27 @@ def run_asking(
 
 
 def started_otherwise(command: GateCommand, ran: CommandRun, root: str) -> list[str]:
-    """`python3 -m pytest`, where `pytest` did not find a module that lies where it was started; else empty. Many a
-    project is tested so, and its files do not say it: "tests that find the package only where they are started"."""
+    """The same command so that it finds a module of the project's that it did not find; empty where that is not why it
+    fails. Many a project is tested so, and its files do not say it: "tests that find the package only where they are
+    started", "tests of a package in src that is not installed"."""
     here = Path(root, command.cwd)
-    names = [name.partition(".")[0] for name in ran.missing]
-    is_here = any(os.path.lexists(here / name) or os.path.lexists(here / f"{name}.py") for name in names)
-    programs = [os.path.basename(word) for word in command.argv]
-    if ran.result != "fail" or not is_here or "pytest" not in programs or "-m" in programs:
+    if ran.result != "fail" or command.argv[0] == "env":
         return []
-    place = programs.index("pytest")
-    python = [*command.argv[:place], os.path.join(os.path.dirname(command.argv[place]), "python3")]
-    has_pytest = runner.run([*python, "-c", "import pytest"], cwd=here, timeout=command.timeout).ok
-    return [*python, "-m", "pytest", *command.argv[place + 1 :]] if has_pytest else []
+    programs = [os.path.basename(word) for word in command.argv]
+    if "pytest" in programs and "-m" not in programs and _lies_in(here, ran.missing):
+        place = programs.index("pytest")
+        python = [*command.argv[:place], os.path.join(os.path.dirname(command.argv[place]), "python3")]
+        if runner.run([*python, "-c", "import pytest"], cwd=here, timeout=command.timeout).ok:
+            return [*python, "-m", "pytest", *command.argv[place + 1 :]]
+    for directory in ("src", "lib"):
+        if _lies_in(here / directory, ran.missing):
+            return ["env", f"PYTHONPATH={directory}", *command.argv]
+    return []
+
+
+def _lies_in(directory: Path, modules: Sequence[str]) -> bool:
+    paths = [directory / module.partition(".")[0] for module in modules]
+    return any(path.is_dir() or path.with_suffix(".py").is_file() for path in paths)
 
 
 def limit_of(command: GateCommand, runs: Sequence[CommandRun]) -> float:
