@@ -1154,6 +1154,14 @@ def _(run: Play) -> None:
     run.omo("ulw done")
 
 
+@ending("ultrawork", "honest: unittest in a directory that is no package", PROVEN)
+def _(run: Play) -> None:
+    committed(run, {"calc.py": SOURCE, "tests/test_calc.py": UNITTESTS, ".gitignore": "__pycache__/\n"})
+    not_pinned(run, "")
+    run.write("calc.py", MENDED)
+    run.omo("ulw done")
+
+
 @ending("verify", "honest: a check beside tests that find modules where they are started", PROVEN, needs="pytest")
 def _(run: Play) -> None:
     committed(run, {**FLAT, "check.sh": "python3 -B -c 'import calc; assert calc.add(2, 2) == 4'\n"})

@@ -372,6 +372,9 @@ def _plain(files: Files, root: str, directory: str, python_test: str) -> list[Ch
         # A project of a few files has no manifest; its tests say what runs them.
         text = files.text(python_test)
         command = UNITTEST if "unittest" in text and "pytest" not in text else PYTEST
+        place = posixpath.dirname(posixpath.relpath(python_test, directory or "."))
+        if command == UNITTEST and place and not files.has(posixpath.join(directory, place, "__init__.py")):
+            command += f" discover -s {place}"  # else it looks only into packages
         argv = _as_run_here(files, root, directory, "python", command.split())
         offered.append(Check(argv, python_test, "python", TESTS))
     return offered + others
