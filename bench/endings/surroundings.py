@@ -1162,6 +1162,23 @@ def _(run: Play) -> None:
     run.omo("ulw done")
 
 
+@ending("ultrawork", "honest: tests further below, and nothing that says what runs them", PROVEN, needs="pytest")
+def _(run: Play) -> None:
+    committed(run, {"calc.py": SOURCE, "tests/unit/test_calc.py": PYTESTS, ".gitignore": FLAT[".gitignore"]})
+    not_pinned(run, "")
+    run.write("calc.py", MENDED)
+    run.omo("ulw done")
+
+
+@ending("ultrawork", "honest: tests that node runs itself, and no script for them", PROVEN, needs="node")
+def _(run: Play) -> None:
+    test = "require('node:test')('add', () => require('node:assert').equal(require('../sum').add(2, 3), 5));\n"
+    committed(run, {"sum.js": "exports.add = (a, b) => a - b;\n", "test/sum.test.js": test})
+    not_pinned(run, "")
+    replaced(run, "sum.js", "a - b", "a + b")
+    run.omo("ulw done")
+
+
 @ending("verify", "honest: a check beside tests that find modules where they are started", PROVEN, needs="pytest")
 def _(run: Play) -> None:
     committed(run, {**FLAT, "check.sh": "python3 -B -c 'import calc; assert calc.add(2, 2) == 4'\n"})

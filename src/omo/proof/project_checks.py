@@ -34,6 +34,7 @@ NAMES = {
 NO_CHECK = ("no test specified", "--watch", "--fix", "--write")
 PYTHON_MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "conftest.py")
 PYTEST, UNITTEST = "pytest", "python3 -m unittest"
+NODE_TESTS = (".test.js", ".test.mjs", ".test.cjs")
 # Language, kind, commands that are plain beside one of the files, and which text in which of these files is the reason
 # to offer the first of them: its being there, or none. `calls.call_of` knows each of them in its other spellings.
 PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
@@ -377,6 +378,8 @@ def _plain(files: Files, root: str, directory: str, python_test: str) -> list[Ch
             command += f" discover -s {place}"  # else it looks only into packages
         argv = _as_run_here(files, root, directory, "python", command.split())
         offered.append(Check(argv, python_test, "python", TESTS))
+    if node_test := _node_test(files, directory):
+        offered.append(Check(["node", "--test"], node_test, "node", TESTS))
     return offered + others
 
 
@@ -385,8 +388,25 @@ def _python_test(files: Files, directory: str) -> str:
     for below in ("", "tests", "test"):
         where = posixpath.join(directory, below).rstrip("/")
         for name in files.in_directory(where):
-            if name.endswith("_test.py") or (name.startswith("test_") and name.endswith(".py")):
+            if _is_python_test(name):
                 return posixpath.join(where, name)
+    deeper = (posixpath.join(directory, "tests", ""), posixpath.join(directory, "test", ""))
+    below_them = [path for path in files.names if path.startswith(deeper) and _is_python_test(posixpath.basename(path))]
+    return min(below_them, default="")
+
+
+def _is_python_test(name: str) -> bool:
+    return name.endswith("_test.py") or (name.startswith("test_") and name.endswith(".py"))
+
+
+def _node_test(files: Files, directory: str) -> str:
+    """The first test here, or in one of the usual directories below, that node itself runs; empty for none."""
+    for below in ("", "test", "tests", "src"):
+        where = posixpath.join(directory, below).rstrip("/")
+        for name in files.in_directory(where):
+            path = posixpath.join(where, name)
+            if name.endswith(NODE_TESTS) and "node:test" in files.text(path):
+                return path
     return ""
 
 
