@@ -229,6 +229,13 @@ def test_critique_fills_in_what_omo_can_know_and_the_plan_is_held_to_it(project:
     assert (project.root / "plan.md").read_text() == text
 
 
+def test_a_plan_is_not_filled_in_where_that_cannot_be_noted(project: Project) -> None:
+    dated(project)
+    project.write(".sisyphus/cc-omo/plans/reviews", "a file in the way of the ledger")
+    assert project.agent("plan", "critique", "plan.md").code != 0
+    assert (project.root / "plan.md").read_text() == SHORT, "else it were not the text that the user named"
+
+
 def test_what_was_proposed_follows_the_step_until_somebody_makes_it_their_own(project: Project) -> None:
     dated(project)
     project.agent("plan", "critique", "plan.md")

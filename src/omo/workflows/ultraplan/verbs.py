@@ -157,9 +157,9 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
             raise _refusal(document, defects, arguments.plan)
         if filled.text != document.text:
             before, document = document.digest, documents.parse(filled.text, document.path)
+            critiques.note_filled_in(caller, document, before)  # else it were not the text that the user named
             Path(context.root, document.path).write_bytes(document.text.encode())
             notes.append(f"{document.path} was filled in: what is (proposed) is what the steps will be held to")
-            critiques.note_filled_in(caller, document, before)
         notes += _shown(every)
     verdict = critiques.record(caller, document)
     data = {"plan": document.path, "digest": document.digest}
