@@ -108,7 +108,9 @@ def steps(goal: Goal, caller: Caller, files: Files) -> list[GoalStep]:
         if goal.spec.outcomes:
             owed.append(step_of(goal, "outcomes", files))
     owed += questions
-    return [*owed, GoalStep("finish", "owed", why_finish, command("omo verify finish", goal.id, "--summary", "TEXT"))]
+    how = ("--hypothesis-result", "RESULT") if goal.spec.hypothesis else ()
+    finish = command("omo verify finish", goal.id, "--summary", "TEXT", *how)
+    return [*owed, GoalStep("finish", "owed", why_finish, finish)]
 
 
 def next_step(held: Iterable[Goal], owed: Mapping[str, list[GoalStep]], kept: Collection[str] = ()) -> NextStep:
