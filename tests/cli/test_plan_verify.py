@@ -225,6 +225,19 @@ def test_a_session_that_is_given_up_hands_over_as_well(project: Project) -> None
     assert "for the next session: `src/part1.py` has the rows" in project.agent("plan", "status").out
 
 
+def test_the_path_of_a_plan_stands_in_commands_as_it_can_be_typed(project: Project) -> None:
+    in_two_sessions(project)
+    refused = project.agent("plan", "recover", "my plan.md")
+    assert "fix: omo plan start 'my plan.md'\n" in refused.err
+    (project.root / "plan.md").rename(project.root / "my plan.md")
+    commit(project.root, "docs: another name")
+    named = ("plan", "start", "my plan.md", "--unreviewed", WHY)
+    project.check(*named, by="user", session=project.session)
+    carry_out(project.root, 1)
+    project.check("plan", "finish")
+    assert 'next: omo plan start "my plan.md"' in ended(project)["why"]
+
+
 @pytest.mark.parametrize("when", ["before the end", "after the end"])
 def test_a_handoff_is_kept_whenever_it_is_said(project: Project, when: str) -> None:
     in_two_sessions(project)

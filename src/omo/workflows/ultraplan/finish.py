@@ -25,7 +25,7 @@ from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
-from omo.workflows.ultraplan.next_step import failed_command, next_step, sessions_left
+from omo.workflows.ultraplan.next_step import failed_command, next_step, sessions_left, start_command
 from omo.workflows.ultraplan.run import PlanRun, PlanState, pinned_part, runs_of_repository, state_of, unrecorded
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_plan, audit_run
 from omo.workflows.ultraplan.status import in_lines, publish_end, publish_status
@@ -260,7 +260,7 @@ def _outcome(status: RunStatus, finished: RunRow, results: Sequence[Verify], hel
         parts.append(f"session {state.number} of {state.sessions} of {clip(state.path, 100)}")
     left = sessions_left(status)
     if left:
-        parts.append(f"next: omo plan start {state.path}")
+        parts.append(f"next: {start_command(state).line}")
     verified, weak = _verified(status, results)
     parts += [*verified, *held.facts]
     if state.sessions > 1 and not left:

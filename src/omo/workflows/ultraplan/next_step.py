@@ -183,7 +183,7 @@ def _abandoned(status: RunStatus) -> NextStep:
     if status.is_revised or not (state.done or audit.passed):
         return NextStep("start", "the session was abandoned", _begin(status))
     if audit.steps and not audit.missing:
-        why = f"the session was abandoned, and nothing of it is missing: omo plan audit {state.path}"
+        why = f"the session was abandoned, and nothing of it is missing: {command('omo plan audit', state.path).line}"
         return NextStep("done", why)
     if audit.violations or status.unknown or state.depth >= MOST_RECOVERIES:
         return NextStep("escalate", "the session was abandoned, and what is left needs a person", REVISE, who="user")
