@@ -448,3 +448,10 @@ def test_a_goal_that_is_met_after_another_is_not_called_open(project: Project) -
     told = project.stop().message
     assert "G2" in told
     assert "not begun" not in told
+
+
+def test_an_answer_in_a_file_that_is_not_there_is_not_called_a_file_of_the_project(project: Project) -> None:
+    add(project)
+    begin(project)
+    refused = project.check("verify", "answer", "--question", "q1", "--file", "nowhere.json", code=2)
+    assert "nowhere.json cannot be read: No such file" in refused.err

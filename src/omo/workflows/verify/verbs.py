@@ -221,7 +221,7 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
 
     store = _store(arguments, context)
     name = _meant(arguments, store)
-    if file := _in_project(arguments.file, context):
+    if (file := _in_project(arguments.file, context)) and os.path.lexists(os.path.join(context.root, file)):
         raise Refused(
             f"{clip(file, 120)} is a file of the project, which an answer speaks of and cannot be part of",
             fix="hand it over on stdin with --file -, or keep it outside the project",
