@@ -229,7 +229,12 @@ def _judge(rows: Sequence[ArtifactRow], claim: _Claim) -> Artifact | Refused | N
         if artifact.digest != file.digest:
             continue
         if artifact.goal != claim.goal:
-            return _reused(file.name, f"goal {clip(artifact.goal, 60)} ({artifact.path})")
+            proves = f"goal {clip(artifact.goal, 60)} ({artifact.path})"
+            return Refused(
+                f"{file.name} cannot be evidence: the same content already proves {proves}",
+                fix="produce evidence that is about this goal",
+                why="reused",
+            )
         is_fresh = seconds(artifact.at) >= started_at - GRACE
         if artifact.path == file.name and is_fresh:
             return artifact
@@ -289,14 +294,6 @@ def _old(name: str, started_at: float) -> Refused:
         f"{name} cannot be evidence: its content is older than the work it is to prove, begun {stamp(started_at)}",
         fix="run what produces it again, now, and register the new file; touching the old one does not help",
         why="old",
-    )
-
-
-def _reused(name: str, other: str) -> Refused:
-    return Refused(
-        f"{name} cannot be evidence: the same content already proves {other}",
-        fix="produce evidence that is about this goal",
-        why="reused",
     )
 
 
