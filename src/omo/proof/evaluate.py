@@ -99,12 +99,8 @@ class CheckFinding(NamedTuple):
 def evaluate(checks: Sequence[Check | str], tree: CheckedTree) -> ChecksVerdict:
     tree = replace(tree, searching=patterns.SearchTime(SEARCH_SECONDS))
     observations = [_observe(check, name, tree) for check, name in zip(checks, ids_of(checks), strict=True)]
-    in_words, by_code = [], []
-    for observation in observations:
-        if observation.type == "string":
-            in_words.append(observation.result)
-        else:
-            by_code.append(observation.result)
+    by_code = [observation.result for observation in observations if observation.type != "string"]
+    are_in_words = len(by_code) < len(observations)
     flags = []
     if not by_code:
         flags.append("checks_empty")
@@ -112,12 +108,12 @@ def evaluate(checks: Sequence[Check | str], tree: CheckedTree) -> ChecksVerdict:
         flags.append("checks_failed")
     if "unknown" in by_code:
         flags.append("checks_unevaluable")
-    if in_words:
+    if are_in_words:
         flags.append("has_string_checks")
     verdict: Result = "pass"
     if "fail" in by_code:
         verdict = "fail"
-    elif "unknown" in by_code or in_words or not observations:
+    elif "unknown" in by_code or are_in_words or not observations:
         verdict = "unknown"
     return ChecksVerdict(verdict, flags, observations)
 
