@@ -148,13 +148,11 @@ def _tests_named(root: str, head: str | None, cwd: str) -> list[Check]:
     checks = project_checks.suggest(files, root, calls.below(cwd), (project_checks.TESTS,))
     if all(check.kind for check in checks):
         return checks
-    return [check for check in checks if _is_of_tests(files, check)][:1] or checks[:1]
-
-
-def _is_of_tests(files: Files, gate: Check) -> bool:
-    if gate.name in project_checks.NAMES[project_checks.TESTS]:
-        return True
-    return any(call.program in calls.OF_TESTS for call in calls.unfold(files, calls.call_of(gate.argv, gate.cwd)))
+    for check in checks:
+        programs = {call.program for call in calls.unfold(files, calls.call_of(check.argv, check.cwd))}
+        if check.name in project_checks.NAMES[project_checks.TESTS] or programs & calls.OF_TESTS.keys():
+            return [check]
+    return checks[:1]
 
 
 def covers(root: str, head: str | None, argv: Sequence[str], cwd: str, gate: Check) -> bool:

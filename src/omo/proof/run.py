@@ -111,7 +111,9 @@ def run(
         try:
             if started is not None:
                 started(process.pid)
-            readers = _pump(process, out, err, stdin)
+            if process.stdin is not None:
+                _thread(_write, process.stdin, stdin)
+            readers = [_thread(out.read, process.stdout), _thread(err.read, process.stderr)]
             waiter.join(max(0.0, began + timeout - time.monotonic()))
             timed_out = waiter.is_alive()
         finally:
@@ -189,14 +191,8 @@ class _Kept:
         return f"{head.decode('utf-8', 'replace')}\n[… {dropped} bytes left out …]\n{tail.decode('utf-8', 'replace')}"
 
 
-def _pump(process: subprocess.Popen[bytes], out: _Kept, err: _Kept, stdin: bytes) -> list[threading.Thread]:
-    """Threads that keep the pipes moving; daemons, as one whose pipe an escaped process holds never ends."""
-    if process.stdin is not None:
-        _thread(_write, process.stdin, stdin)
-    return [_thread(out.read, process.stdout), _thread(err.read, process.stderr)]
-
-
 def _thread(target: Callable[..., object], *arguments: object) -> threading.Thread:
+    """A daemon, as one whose pipe an escaped process holds never ends."""
     thread = threading.Thread(target=target, args=arguments, daemon=True)
     thread.start()
     return thread
