@@ -136,7 +136,7 @@ class _Trial:
             if old is not None and old.result == "fail":  # the user is told, even if the old tests could not be loaded
                 return self._old_tests_fail({WITHOUT: now, OLD_TESTS: old, AS_IT_IS: now, **runs})
         if missing:
-            self._require_time(len(missing) + 1, now)
+            self._require_time(len(missing) + 1)
             runs.update(self._make(missing))
         if missing or now is None:
             runs[AS_IT_IS] = self.run_as_it_is()
@@ -146,7 +146,7 @@ class _Trial:
         """Only the second run and the last, where it does not matter whether it fails without the work."""
         seen = self._seen(OLD_TESTS)
         if seen is None:
-            self._require_time(2, None)
+            self._require_time(2)
             seen = self._make([OLD_TESTS])[OLD_TESTS]
         now = self.run_as_it_is()
         runs = {WITHOUT: now, OLD_TESTS: seen, AS_IT_IS: now}
@@ -177,15 +177,12 @@ class _Trial:
                 return name
         return ""
 
-    def _require_time(self, count: int, now: CommandRun | None) -> None:
+    def _require_time(self, count: int) -> None:
         if not self.subject.makes:
             raise NotMade("it was not tried without the work")
         if not self.subject.minutes:
             raise NotMade("the experiment is switched off (setting experiment)")
-        lasted = [run.seconds for run in self.seen]
-        if now is not None:
-            lasted.append(now.seconds)
-        estimate = count * max(lasted, default=0.0)
+        estimate = count * max((run.seconds for run in self.seen), default=0.0)
         if estimate > self.subject.minutes * 60:
             allowed = f"the setting proof_minutes allows {self.subject.minutes:g}"
             raise NotMade(f"{counted(count, 'run')} of it would take about {estimate / 60:.0f} min; {allowed}")
