@@ -118,13 +118,11 @@ class CommandRun(outputs.Printed):
         """What it printed, for a sentence: numbers where there are any, with the first names."""
         if self.counts is None:
             return self.quoted
-        parts = []
-        for number, word in zip(self.counts, ("passed", "failed", "skipped"), strict=True):
-            if number:
-                parts.append(f"{number} {word}")
-        text = ", ".join(sorted(parts, key=lambda part: "failed" not in part)) or "no test"
+        passed, failed, skipped = self.counts
+        numbers = {"failed": failed, "passed": passed, "skipped": skipped}
+        text = ", ".join(f"{number} {word}" for word, number in numbers.items() if number) or "no test"
         if self.failing:
-            if not self.counts.failed:  # a suite without tests, a file that cannot be loaded
+            if not failed:  # a suite without tests, a file that cannot be loaded
                 text += "; failed"
             text += f": {listed([clip(name, 80) for name in self.failing], MOST_NAMED)}"
         return text
