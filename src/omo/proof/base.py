@@ -183,12 +183,9 @@ def _compare(root: str, base: Base, listing: _Listing) -> Look:
     if head and (has_rules_above or any(os.path.basename(path) == ".gitignore" for path in paths | set(before))):
         paths.update(_hidden_by_new_rules(root, head))
     now = _digests(root, sorted(paths), before, Copies())
-    changed = {}
-    for path in sorted({*now, *before}):
-        if now.get(path) == before.get(path):
-            continue
-        # A path that no longer differs from the commit went back to what it was there.
-        changed[path] = now.get(path, "as committed" if head else GONE)
+    # A path that no longer differs from the commit went back to what it was there.
+    went_back = "as committed" if head else GONE
+    changed = {path: now.get(path, went_back) for path in differing(before, now)}
     look = Look(tree_of(changed), changed, frozenset(listing.untracked))
     look.now, look.base = now, base
     return look
