@@ -431,15 +431,15 @@ def edited(root: str, commit: str, paths: list[str]) -> list[str]:
     """Of paths that git may not look at, those that are there and differ from the commit."""
     present = [path for path in paths if os.path.lexists(os.path.join(root, path))]  # others: a sparse checkout
     held = committed(root, commit, present)
-    differing = []
-    for path in present:
-        try:
-            is_same = safe_open.read_file(os.path.join(root, path), LARGEST_FILE) == held.get(path)
-        except OSError:
-            is_same = False
-        if not is_same:
-            differing.append(path)
-    return differing
+    return [path for path in present if path not in held or not _holds(os.path.join(root, path), held[path])]
+
+
+def _holds(full: str, content: bytes) -> bool:
+    """No more is read than it takes to know: behind a filter a file may be large."""
+    try:
+        return safe_open.read_file(full, len(content)) == content
+    except OSError:
+        return False
 
 
 def filtered(root: str, paths: Iterable[str]) -> list[str]:
