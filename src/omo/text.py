@@ -10,15 +10,20 @@ if TYPE_CHECKING:
 def clip(text: str, longest: int) -> str:
     """One line, control characters gone, cut with a mark."""
     near = text[: 4 * longest + 4]  # nothing beyond can still be shown, and the text may be megabytes
-    line = " ".join("".join(letter if letter.isprintable() else " " for letter in near).split())
+    line = " ".join(_printable(near).split())
     return line if len(line) <= longest and len(near) == len(text) else line[: max(0, longest - 1)].rstrip() + "…"
 
 
 def block(text: str, longest: int) -> str:
     """Several lines as they were written, control characters gone, cut with a mark."""
     near = text.replace("\r\n", "\n").replace("\t", "    ")[: longest + 1]
-    plain = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in near)
+    plain = "\n".join(map(_printable, near.split("\n")))
     return plain if len(plain) <= longest else plain[: longest - 1].rstrip() + "…"
+
+
+def _printable(text: str) -> str:
+    """With a blank for each letter that is not. Most texts have none, and are not looked through letter by letter."""
+    return text if text.isprintable() else "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def fold(text: str, width: int) -> str:
