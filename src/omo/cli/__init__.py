@@ -31,6 +31,7 @@ def console() -> None:
         if os.environ.get("OMO_DEBUG"):
             raise
         code = _report(error)
+    gc.freeze()  # else Python looks for garbage in all there is before it ends
     sys.exit(code)
 
 
