@@ -143,9 +143,10 @@ def _own_world(surroundings: tuple[dict[str, str], Path]) -> Iterator[None]:
     os.environ.update(variables, HOME=str(home))
     os.chdir(home)
     yield
-    for name in os.environ.keys() - before.keys():
+    after = dict(os.environ)
+    for name in after.keys() - before.keys():
         del os.environ[name]
-    os.environ.update(before)
+    os.environ.update(before.items() - after.items())
     os.chdir(place)
 
 
