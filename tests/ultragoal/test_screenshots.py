@@ -47,7 +47,8 @@ def photo() -> Image.Image:
     """Shapes, blurred and grainy, as a camera gives them."""
     noise = random.Random(7)
     image = dashboard().resize((160, 90)).resize(SIZE, Image.Resampling.BICUBIC)
-    grain = Image.frombytes("L", SIZE, bytes(noise.randrange(96, 160) for _ in range(SIZE[0] * SIZE[1])))
+    grays = bytes(96 + level % 64 for level in range(256))
+    grain = Image.frombytes("L", SIZE, noise.randbytes(SIZE[0] * SIZE[1]).translate(grays))
     return Image.blend(image, Image.merge("RGB", [grain] * 3), 0.15)
 
 
