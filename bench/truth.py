@@ -22,6 +22,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections import Counter
@@ -40,6 +41,7 @@ from omo.hooks import prompt as prompt_hook  # noqa: E402
 from omo.hooks import stop, subagents, tool_use  # noqa: E402
 from omo.hosts import Answer  # noqa: E402
 from omo.work.outcome import JUDGED, OPENINGS, PROVEN  # noqa: E402
+from tests.kept import interpreter  # noqa: E402
 
 HELD, SILENT = "held", "silent"
 WAITS = ("waits for you: ", "is blocked: ", "is paused: ", "stays on, and this turn ends: ")
@@ -249,26 +251,32 @@ def is_here(tool: str) -> bool:
 
 def path_of_tools() -> str:
     """The PATH, and before it this interpreter and what it can run as a module."""
-    return os.pathsep.join((_modules(), str(Path(sys.executable).parent), os.environ["PATH"]))
+    return os.pathsep.join((_modules(), str(_python()), os.environ["PATH"]))
+
+
+def _python() -> Path:
+    return interpreter(str(Path(sys.executable).parent), sysconfig.get_path("purelib"))
 
 
 @cache
 def _modules() -> str:
     """An environment that was moved after it was built has scripts that name the wrong interpreter: these do not. Like
-    those they do not look for modules where they are started, as `python3 -m` does.
-    pytest loads no plugin of ours, which no project of the endings has asked for and which takes longer than its tests.
-    Nor does it look at its end for objects that nobody closed, a tenth of its time: no ending is about their warnings.
+    its own, pytest does not look for modules where it is started, as `python3 -m` does. Nor does it look at its end for
+    objects that nobody closed, a tenth of it all: no ending is about the warnings.
     """
     directory = Path(tempfile.mkdtemp(prefix="omo-tools-"))
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    options = {"pytest": " -p no:unraisableexception -p no:threadexception"}
-    for module in ("pytest", "mypy", "ruff"):
+    python, fast = shlex.quote(sys.executable), shlex.quote(str(_python() / "python3"))
+    as_script = "import runpy, sys; del sys.path[0]; runpy.run_module('pytest', None, '__main__', alter_sys=True)"
+    starts = {
+        "pytest": f'{fast} -c "{as_script}" -p no:unraisableexception -p no:threadexception',
+        "mypy": f"{python} -m mypy",
+        "ruff": f"{python} -m ruff",  # which is beside its interpreter
+    }
+    for module, start in starts.items():
         if importlib.util.find_spec(module):
             script = directory / module
-            run = f"import runpy, sys; del sys.path[0]; runpy.run_module('{module}', None, '__main__', alter_sys=True)"
-            start = f'PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 exec {shlex.quote(sys.executable)} -c "{run}"'
-            start += options.get(module, "")
-            script.write_text(f'#!/bin/sh\n{start} "$@"\n', encoding="utf-8")
+            script.write_text(f'#!/bin/sh\nexec {start} "$@"\n', encoding="utf-8")
             script.chmod(0o755)
     cargo = Path(shutil.which("cargo") or "")
     if cargo.parts[-3:-1] == (".cargo", "bin"):  # rustup's, which looks for its tools in the home directory

@@ -18,7 +18,7 @@ import pytest
 
 from omo.context import OF_AN_AGENT
 from tests import guard
-from tests.kept import PYCACHE
+from tests.kept import PYCACHE, interpreter
 from tests.project import Project, make_project
 
 hypothesis.configuration.set_hypothesis_home_dir(Path(__file__).resolve().parents[1] / ".hypothesis")
@@ -112,12 +112,8 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, st
     config = root / "gitconfig"
     config.write_text("[maintenance]\n\tauto = false\n[gc]\n\tauto = 0\n[core]\n\tfsync = none\n")
     # A plain interpreter comes first: a version manager's shim takes longer than most programs of these tests.
-    programs = root / "programs"
-    programs.mkdir()
-    for name in ("python3", "python"):
-        (programs / name).symlink_to(os.path.realpath(sys.executable))
     variables = {
-        "PATH": os.pathsep.join([str(programs), *guard.programs_without_omo(os.environ["PATH"], root / "path")]),
+        "PATH": os.pathsep.join([str(interpreter()), *guard.programs_without_omo(os.environ["PATH"], root / "path")]),
         "GIT_CONFIG_GLOBAL": str(config),
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_TEMPLATE_DIR": str(template),

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import venv
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cache
@@ -39,6 +40,24 @@ def shared(make: Callable[[Path], object], *key: Hashable) -> Path:
 
 def git_init(root: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+
+
+@cache
+def interpreter(programs: str = "", packages: str = "") -> Path:
+    """The programs of an environment with this Python, which finds what lies in `packages`. They are links of now, or
+    are those in the directory `programs`, as old as they are there: omo trusts none that is newer than a run.
+
+    It does not look for garbage, nor at its end: a fifth of what a small run of unittest or pytest takes.
+    """
+    environment = Path(tempfile.mkdtemp(prefix="python-", dir=_shelf()))
+    venv.EnvBuilder(symlinks=True).create(environment)
+    if programs:
+        shutil.rmtree(environment / "bin")
+        (environment / "bin").symlink_to(programs)
+    (site,) = environment.glob("lib/python*/site-packages")
+    line = "import atexit, gc; gc.disable(); atexit.register(gc.freeze)"
+    (site / "tests.pth").write_text(f"{packages}\n{line}\n", encoding="utf-8")
+    return environment / "bin"
 
 
 @dataclass
