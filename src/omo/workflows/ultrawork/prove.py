@@ -71,14 +71,14 @@ class Prover:
             after = self._with_failures_run_again(proof)
             self._make_experiments(after)
             after = self._with_all_run(after)
-            if after.look.tree == proof.look.tree and not self._is_started_otherwise(after):
+            if after.look.tree == proof.look.tree and not self._start_otherwise(after):
                 break
         if any(made.verdict in experiment.SHOWS_NO_RED for made in after.experiments.values()):
             after.other_gates = [*self._gate_of_form(after), *self._gate_with_build(after)]
         return after
 
-    def _is_started_otherwise(self, proof: Proof) -> bool:
-        """Whether a gate of the project's found no module, and is from now on the command that finds it."""
+    def _start_otherwise(self, proof: Proof) -> bool:
+        """Pin a gate of the project's that did not find a module as the command that finds it; True where one did."""
         for gate in proof.gates:
             ran = proof.results[gate.name]
             if gate.is_users or not proof.owners[gate.name] or ran is None:
