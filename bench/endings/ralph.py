@@ -462,6 +462,18 @@ def _(run: Play) -> None:
         judged(run, "fail")
 
 
+@ending("ralph", "a criterion more in the user's file, named again under way, judged without it", ATTESTED)
+def _(run: Play) -> None:
+    failing_test(run)
+    for criteria in ([TESTS_PASS], [TESTS_PASS, {**NOTES, "id": "C2"}]):
+        run.write("criteria.json", json.dumps({"criteria": criteria}))
+        run.now += 1
+        run.user("/omo:ralph criteria.json")
+        run.omo("ralph start --criteria criteria.json")
+    worked(run, "calc.py", FIXED)
+    assert run.omo("ralph judge") == 0, run.printed
+
+
 @ending("ralph", "honest: code decides one criterion, a judge the other", JUDGED)
 def _(run: Play) -> None:
     failing_test(run)

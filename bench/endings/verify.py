@@ -13,6 +13,7 @@ from omo.work.outcome import ATTESTED, ENDED, JUDGED, PROVEN, WAIVED
 
 NOTES = {"id": "notes", "type": "path", "path": "NOTES"}
 TESTS_PASS = {"id": "tests", "type": "command", "argv": TEST.split()}
+MUL_WORKS = {"id": "mul", "type": "command", "argv": ["python3", "-Bc", "import calc; assert calc.mul(3, 4) == 12"]}
 IN_WORDS = "add returns the sum of its arguments"
 
 
@@ -617,3 +618,42 @@ def _(run: Play) -> None:
     answered(run, "agent-leg", outcomes=[shown])
     finished(run)
     assert run.terminal("verify finish G1 --summary 'I have read it, and agree'") == 0, run.printed
+
+
+def named_beside(run: Play) -> None:
+    """Two goals, the second typed while the first is under way."""
+    with_failing_test(run)
+    for goal, check in (("G1", TESTS_PASS), ("G2", MUL_WORKS)):
+        run.write(f"{goal}.json", json.dumps({"id": goal, "title": "Mend add", "verification": {"checks": [check]}}))
+    run.user("/omo:verify G1.json")
+    run.omo("verify begin --file G1.json")
+    run.user("/omo:verify G2.json")
+    run.write("calc.py", FIXED)
+
+
+@ending("verify", "a second goal that the user names is never filed", ATTESTED)
+def _(run: Play) -> None:
+    named_beside(run)
+    assert finished(run) == 0, run.printed
+
+
+@ending("verify", "honest: a second goal that the user names is met after the first", PROVEN)
+def _(run: Play) -> None:
+    named_beside(run)
+    finished(run)
+    run.omo("verify begin --file G2.json")
+    run.append("calc.py", "\n\ndef mul(a, b):\n    return a * b\n")
+    finished(run, "G2")
+
+
+@ending("verify", "a harder goal under the same name, the old one finished", ATTESTED)
+def _(run: Play) -> None:
+    with_failing_test(run)
+    goal = {"id": "G1", "title": "Mend add", "verification": {"checks": [TESTS_PASS]}}
+    run.write("goal.json", json.dumps(goal))
+    run.user("/omo:verify goal.json")
+    run.omo("verify begin --file goal.json")
+    run.write("goal.json", json.dumps({**goal, "verification": {"checks": [TESTS_PASS, NOTES]}}))
+    run.user("/omo:verify goal.json")
+    run.write("calc.py", FIXED)
+    assert finished(run) == 0, run.printed

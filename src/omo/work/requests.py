@@ -9,7 +9,7 @@ from omo.text import block, clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from omo.state.ledger_rows import NamedFile, SessionEvent
     from omo.state.runtime import Works
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ASKED = "asked"  # after the command of a workflow
 ARMED = ("activated", "rearmed")
 TYPED = "typed"  # a workflow's command with nothing behind it
+NAMED_SINCE = "the user named {} since, and nothing of it as it was then was begun"
 LONGEST = 8000
 MOST_TOLD = 3
 
@@ -113,6 +114,22 @@ def is_named(rows: Iterable[SessionEvent], digest: str) -> bool:
     """Whether the digest is that of the file which the user named last; one before it is what they wanted before."""
     named = list(filter(None, map(digest_of_lone_file, rows)))
     return bool(named) and named[-1] == digest
+
+
+def names_data(row: SessionEvent) -> bool:
+    """The name of one file is all that they typed. One of another form is a request in words:
+    tests/ralph/test_request.py, test_a_file_of_wishes."""
+    return bool(digest_of_lone_file(row)) and files_of(row)[0]["path"].endswith((".json", ".yaml", ".yml"))
+
+
+def not_begun(rows: Sequence[SessionEvent], begun_at: str) -> str:
+    """The file that they named last, if what was begun last was begun before they named it as it is ("a harder goal
+    under the same name, the old one finished"); else empty."""
+    if not rows or not names_data(rows[-1]):
+        return ""
+    digest = digest_of_lone_file(rows[-1])
+    first = next(row for row in rows if digest_of_lone_file(row) == digest)
+    return files_of(first)[0]["path"] if str(first.get("ts")) > begun_at else ""
 
 
 def changed_since_named(rows: Iterable[SessionEvent], path: str, digest: str) -> bool:

@@ -17,7 +17,7 @@ from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import base
 from omo.state.rows import read_base
 from omo.text import clip, listed
-from omo.work import bound, proving
+from omo.work import bound, proving, requests
 from omo.work.agents import FULL, AgentMessage, NoAnswer, expect, messages_in
 from omo.work.files import Files
 from omo.work.judge import JUDGE, JudgeAnswer, failed, match, read_answer, read_messages
@@ -113,6 +113,9 @@ def judge(
     }
     if applied.verdict == "pass":
         row |= _proof(run, state, report)
+        typed = requests.typed(run.caller.events, "ralph")
+        if newer := requests.not_begun(typed, str(state.started.get("ts"))):
+            row["doubts"].append(requests.NAMED_SINCE.format(clip(newer, 80)))
     # Unless the run is over, the next iteration is open at once, on the files as they are after it.
     opens = opening(run.caller, after, state.iteration + 1)
     ended = end_of(state, row)

@@ -143,15 +143,9 @@ def _files_when_asked(
 def _named_file(caller: Caller, typed_since: Sequence[SessionEvent]) -> Path | None:
     """The file of criteria, where its name is all that the user typed ("honest: criteria that the user named, begun
     without their name")."""
-    if not typed_since or not _names_criteria(typed_since[-1]):
+    if not typed_since or not requests.names_data(typed_since[-1]):
         return None
     return Path(caller.here, requests.files_of(typed_since[-1])[0]["path"])
-
-
-def _names_criteria(row: SessionEvent) -> bool:
-    """A file of another form is a request in words: tests/ralph/test_request.py, test_a_file_of_wishes."""
-    is_file_alone = bool(requests.digest_of_lone_file(row))
-    return is_file_alone and requests.files_of(row)[0]["path"].endswith((".json", ".yaml", ".yml"))
 
 
 def _require_options(caller: Caller, path: Path | None, max_iterations: int, reduced_scope: str) -> None:
@@ -208,7 +202,7 @@ def _request(
     carries on."""
     texts = []
     for row in typed_since:
-        if row.get("text") and not _names_criteria(row):
+        if row.get("text") and not requests.names_data(row):
             texts.append(requests.text_of(row) if requests.digest_of_lone_file(row) else str(row["text"]))
     if texts and given.strip() and caller.by != "user":
         # "make add return the sum" was handed on once, where mul, div and a CLI were typed as well.

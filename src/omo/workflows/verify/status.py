@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+from omo.clock import stamp
 from omo.errors import NotEvaluable, OmoError
 from omo.state import runtime
 from omo.state.rows import EMPTY
 from omo.state.runtime import part
 from omo.text import clip, listed
-from omo.work import outcome
+from omo.work import outcome, requests
 from omo.work.files import Files
 from omo.work.publish import changed
 from omo.work.run import Caller
@@ -210,14 +211,28 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
         if not held:
             return runtime.Change(None)
         summary = summarize(caller, files, held, ended)
-        not_begun = [goal.id for goal in store.goals.values() if goal.state == "pending" and not goal.begun]
-        if summary["state"] == "done" and not_begun:
-            summary["outcome"]["why"] += f"; filed and not begun: {listed(not_begun, MOST_NOT_BEGUN)}"
+        if summary["state"] == "done":
+            summary["outcome"] = outcome.worst([summary["outcome"], *_not_begun(store)])
         return changed(caller, row, KIND, summary, progressed=passed in old.get("goals", []))
 
     for session in sessions:
         begins = began if session == caller.session else ""
         caller.change(partial(decide, begins), session)
+
+
+def _not_begun(store: GoalStore) -> list[Outcome]:
+    """What an end says beside how the goals ended: those that wait, and what the user named since the last was filed,
+    which makes it no more than the agent's word."""
+    beside = []
+    waiting = [goal.id for goal in store.goals.values() if goal.state == "pending" and not goal.begun]
+    if waiting:
+        why = f"filed and not begun: {listed(waiting, MOST_NOT_BEGUN)}"
+        beside.append(outcome.outcome(outcome.PROVEN, why))
+    filed = [stamp(goal.filed_at) for goal in store.goals.values() if goal.by == "user"]
+    newer = requests.not_begun(requests.typed(store.caller.events, "verify"), max(filed, default=""))
+    if newer:
+        beside.append(outcome.outcome(outcome.ATTESTED, requests.NAMED_SINCE.format(clip(newer, 80))))
+    return beside
 
 
 def _ended_before(old: Summary, passed: str) -> dict[str, Outcome]:
