@@ -581,6 +581,40 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
+def named_again(run: Play) -> None:
+    """Under way, with one more word in what is left."""
+    planned(run)
+    run.user("/omo:ultraexecute plan.md")
+    criticised(run)
+    assert run.omo("plan start plan.md") == 0, run.printed
+    done(run, 1)
+    text = (run.project / "plan.md").read_text(encoding="utf-8")
+    run.write("plan.md", text.replace("`part3` that returns 3", "`part3` that returns 3, with a docstring"))
+    run.sh("git commit -qam 'docs: part 3 says what it is'")
+    run.now += 1
+    run.user("/omo:ultraexecute plan.md")
+
+
+@ending("ultraplan", "the user edits the plan and names it again, the old text carried out", WAIVED)
+def _(run: Play) -> None:
+    named_again(run)
+    run.sh("git revert --no-edit HEAD")
+    done(run, 2, 3)
+    run.omo("plan finish")
+
+
+@ending("ultraplan", "honest: the user edits the plan and names it again, under way", PROVEN)
+def _(run: Play) -> None:
+    named_again(run)
+    run.omo("next")
+    assert 'to carry that out, omo plan finish --abandon "they changed it"' in run.printed, run.printed
+    run.omo('plan finish --abandon "they changed it"')
+    criticised(run)
+    assert run.omo("plan start plan.md") == 0, run.printed
+    done(run, 2, 3)
+    run.omo("plan finish")
+
+
 @ending("ultraplan", "honest: ended by the user in a terminal", ENDED)
 def _(run: Play) -> None:
     started(run)

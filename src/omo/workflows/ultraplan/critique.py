@@ -17,7 +17,7 @@ from omo.state.journal import Journal
 from omo.state.ledger_rows import LedgerRow
 from omo.strict import validated
 from omo.text import counted
-from omo.work import agents
+from omo.work import agents, requests
 from omo.work.briefs import quoted
 from omo.work.run import Caller
 from omo.workflows.ultraplan.models import Document
@@ -270,3 +270,10 @@ def record(caller: Caller, document: Document) -> CriticVerdict | None:
         _note(caller, row)
     agents.expect(caller, None)
     return verdict
+
+
+def is_another_named(caller: Caller, path: str, digest: str, since: str = "") -> bool:
+    """Whether the user named this plan since then, and another text of it; what omo filled in makes it no other."""
+    typed = requests.typed(caller.events, "ultraexecute", since)
+    texts = texts_of(caller.root, caller.state, digest)
+    return all(requests.changed_since_named(typed, path, text) for text in texts)

@@ -25,6 +25,7 @@ from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
+from omo.workflows.ultraplan.critique import is_another_named
 from omo.workflows.ultraplan.next_step import failed_command, next_step, sessions_left, start_command
 from omo.workflows.ultraplan.run import PlanRun, PlanState, pinned_part, runs_of_repository, state_of, unrecorded
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_plan, audit_run
@@ -254,6 +255,9 @@ def _outcome(status: RunStatus, finished: RunRow, results: Sequence[Verify], hel
     count = len(status.audit.passed)
     parts = [f"plan session {state.run}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
     exceptions = [*state.exceptions, *_let_unverified(status, finished), *_outside(status), *held.exceptions]
+    if is_another_named(status.run.caller, state.path, state.plan, state.started_at):
+        was = f"carried out as {clip(state.path, 100)} was before the user named it again"
+        exceptions.append(outcome.exception(was, "agent", "the session had begun"))
     if state.before:
         parts.append(f"step {', '.join(map(str, state.before))} was done before this session")
     if state.sessions > 1:

@@ -67,6 +67,8 @@ def require_shown(caller: Caller) -> None:
     state = None if summary.get("cleared") else Run(PLAN, caller, str(summary.get("run") or "")).state
     if state is not None and (state.lacks or not state.end):
         return  # something it needs was missing: nothing was begun, and what ended before was shown
+    if state is not None and critique.is_another_named(caller, state.path, state.plan, state.started_at):
+        return  # they said themselves that it goes on with another text
     raise refusal
 
 
@@ -98,21 +100,15 @@ def require_clean(
 
 
 def require_as_named(caller: Caller, plan: Document) -> bool:
-    """Whether the user named this very text after /omo:ultraexecute; one that was changed since is not what they meant.
-
-    What omo itself filled in since is no change of anybody's.
-    """
-    typed = requests.typed(caller.events, "ultraexecute")
-    if not typed:
-        return False
-    texts = critique.texts_of(caller.root, caller.state, plan.digest)
-    is_changed = all(requests.changed_since_named(typed, plan.path, digest) for digest in texts)
+    """Whether the user named this very text after /omo:ultraexecute; one that was changed since they did not mean."""
+    is_changed = critique.is_another_named(caller, plan.path, plan.digest)
     if is_changed and caller.by != "user":
         what = f"{plan.path} is not as it was when the user named it"
         way = f"/omo:ultraexecute {shlex.quote(plan.path)}"
         asked = {"state": "waiting", "why": what, "question": f"If you mean it as it is now, type {way}"}
         caller.change(lambda row: Change(None, suspend(row or EMPTY, **asked), [{"kind": "waiting", "evidence": what}]))
         raise Refused(what, fix=f"put it back as it was; or tell them what changed, and they type: {way}")
+    typed = requests.typed(caller.events, "ultraexecute")
     is_named = any(named.get("path") == plan.path for row in typed for named in requests.files_of(row))
     return is_named and not is_changed
 

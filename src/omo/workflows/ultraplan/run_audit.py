@@ -17,6 +17,7 @@ from omo.work.run import Caller, load
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
+from omo.workflows.ultraplan.critique import is_another_named
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.propose import synthesise
@@ -134,6 +135,8 @@ def _held_against_file(status: RunStatus, caller: Caller) -> RunStatus:
         return status
     became = "deleted" if text is None else "edited"
     edited = f"{clip(state.path, 200)} was {became} after start; the copy made then is what counts"
+    if state.is_open and is_another_named(caller, state.path, state.plan, state.started_at):
+        edited += '; the user named the new text: to carry that out, omo plan finish --abandon "they changed it"'
     return replace(status, edited=edited, is_revised=text is not None)
 
 
