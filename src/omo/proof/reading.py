@@ -53,7 +53,7 @@ def shadows(root: str, began: Base, command: GateCommand, allowed: Mapping[str, 
     They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do; `allowed`
     are changes that the user wants, by the digest of what they saw.
     """
-    looked_in_first = {command.cwd, *_on_the_path(root, command.cwd)}
+    looked_in_first = {command.cwd, *_on_the_path(root, command)}
     directories = {*looked_in_first, *_beside_scripts(root, began, command), *_import_roots(root, command.cwd)}
     present = []
     for directory in sorted(directories):
@@ -97,12 +97,15 @@ def _beside_scripts(root: str, began: Base, command: GateCommand) -> set[str]:
     return directories
 
 
-def _on_the_path(root: str, cwd: str) -> list[str]:
-    """The directories of the project that the user's own PYTHONPATH names: "a module on the user's own path"."""
+def _on_the_path(root: str, command: GateCommand) -> list[str]:
+    """The directories of the project that PYTHONPATH names, the user's own or that of the command: "a module on the
+    user's own path", "a module beside a package in src that is not installed"."""
     top = os.path.realpath(root)
+    paths = [child_environment(os.environ).get("PYTHONPATH", "")]
+    paths += [word.partition("=")[2] for word in command.argv if word.startswith("PYTHONPATH=")]
     directories = []
-    for entry in filter(None, child_environment(os.environ).get("PYTHONPATH", "").split(os.pathsep)):
-        place = os.path.realpath(os.path.join(root, cwd, entry))
+    for entry in filter(None, os.pathsep.join(paths).split(os.pathsep)):
+        place = os.path.realpath(os.path.join(root, command.cwd, entry))
         if place.startswith(f"{top}{os.sep}"):
             directories.append(os.path.relpath(place, top))
     return directories
