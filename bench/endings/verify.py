@@ -627,26 +627,18 @@ def named_beside(run: Play) -> None:
         run.write(f"{goal}.json", json.dumps({"id": goal, "title": "Mend add", "verification": {"checks": [check]}}))
     run.user("/omo:verify G1.json")
     run.omo("verify begin --file G1.json")
+    run.now += 1
     run.user("/omo:verify G2.json")
     run.write("calc.py", FIXED)
 
 
-@ending("verify", "a second goal that the user names is never filed", ATTESTED)
+@ending("verify", "a second goal that the user names is never filed", HELD)
 def _(run: Play) -> None:
     named_beside(run)
     assert finished(run) == 0, run.printed
 
 
-@ending("verify", "honest: a second goal that the user names is met after the first", PROVEN)
-def _(run: Play) -> None:
-    named_beside(run)
-    finished(run)
-    run.omo("verify begin --file G2.json")
-    run.append("calc.py", "\n\ndef mul(a, b):\n    return a * b\n")
-    finished(run, "G2")
-
-
-@ending("verify", "a harder goal under the same name, the old one finished", ATTESTED)
+@ending("verify", "a harder goal under the same name, the old one finished", HELD)
 def _(run: Play) -> None:
     with_failing_test(run)
     goal = {"id": "G1", "title": "Mend add", "verification": {"checks": [TESTS_PASS]}}
@@ -654,6 +646,7 @@ def _(run: Play) -> None:
     run.user("/omo:verify goal.json")
     run.omo("verify begin --file goal.json")
     run.write("goal.json", json.dumps({**goal, "verification": {"checks": [TESTS_PASS, NOTES]}}))
+    run.now += 1
     run.user("/omo:verify goal.json")
     run.write("calc.py", FIXED)
     assert finished(run) == 0, run.printed

@@ -72,8 +72,9 @@ class Context:
     def users_variables(self) -> set[str]:
         """Those that are the user's own: in a person's shell, or a job of theirs, all of them; in an agent's those that
         the client had too, when the user last asked for work in this session."""
-        if not self.may_come_from_agent:
-            return set(filter(variables.may_be_handed_on, self.environ))
+        names = set(filter(variables.may_be_handed_on, self.environ))
+        if not names or not self.may_come_from_agent:
+            return names
         for row in reversed(runtime.vouched_rows(self.state, self.clear_session())):
             if row.get("actor") == "user" and "variables" in runtime.part(row, "base"):
                 return variables.marked(self.environ, row["base"]["variables"])

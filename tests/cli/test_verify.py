@@ -455,3 +455,32 @@ def test_an_answer_in_a_file_that_is_not_there_is_not_called_a_file_of_the_proje
     begin(project)
     refused = project.check("verify", "answer", "--question", "q1", "--file", "nowhere.json", code=2)
     assert "nowhere.json cannot be read: No such file" in refused.err
+
+
+def test_a_goal_that_the_user_names_while_another_is_under_way_holds_the_session(project: Project) -> None:
+    for name, path in (("G1", "parser.py"), ("G2", "more.py")):
+        goal = {"id": name, "title": "A file", "verification": {"checks": [path_check(path)]}}
+        project.write(f"{name}.json", json.dumps(goal))
+    project.prompt("/omo:verify G1.json")
+    project.check("verify", "begin", "--file", "G1.json")
+    project.prompt("/omo:verify G2.json")
+    project.write("parser.py", "x = 1\n")
+    project.check("verify", "finish", "G1", "--summary", SUMMARY)
+    assert "omo verify begin --file G2.json" in project.stop().json["reason"]
+    project.check("verify", "begin", "--file", "G2.json")
+    project.write("more.py", "x = 2\n")
+    project.check("verify", "finish", "G2", "--summary", SUMMARY)
+    told = project.stop().message
+    assert "goal G2" in told
+    assert "named" not in told
+
+
+def test_a_goal_that_the_agent_had_to_mend_is_begun_all_the_same(project: Project) -> None:
+    project.write("G1.json", "{")
+    project.prompt("/omo:verify G1.json")
+    goal = {"id": "G1", "title": "A file", "verification": {"checks": [path_check()]}}
+    project.write("G1.json", json.dumps(goal))
+    project.check("verify", "begin", "--file", "G1.json")
+    project.write("parser.py", "x = 1\n")
+    project.check(*FINISH)
+    assert "goal G1" in project.stop().message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo import table
-from omo.clock import stamp
+from omo.clock import seconds, stamp
 from omo.json_text import dumps
 from omo.text import block, clip
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 ASKED = "asked"  # after the command of a workflow
 ARMED = ("activated", "rearmed")
 TYPED = "typed"  # a workflow's command with nothing behind it
-NAMED_SINCE = "the user named {} since, and nothing of it as it was then was begun"
 LONGEST = 8000
 MOST_TOLD = 3
 
@@ -122,14 +121,13 @@ def names_data(row: SessionEvent) -> bool:
     return bool(digest_of_lone_file(row)) and files_of(row)[0]["path"].endswith((".json", ".yaml", ".yml"))
 
 
-def not_begun(rows: Sequence[SessionEvent], begun_at: str) -> str:
-    """The file that they named last, if what was begun last was begun before they named it as it is ("a harder goal
-    under the same name, the old one finished"); else empty."""
+def wanted_last(rows: Sequence[SessionEvent]) -> tuple[str, float]:
+    """The file that they named last, as data, and since when they want it as it is; empty where they typed words."""
     if not rows or not names_data(rows[-1]):
-        return ""
+        return "", 0.0
     digest = digest_of_lone_file(rows[-1])
     first = next(row for row in rows if digest_of_lone_file(row) == digest)
-    return files_of(first)[0]["path"] if str(first.get("ts")) > begun_at else ""
+    return files_of(first)[0]["path"], seconds(str(first.get("ts")))
 
 
 def changed_since_named(rows: Iterable[SessionEvent], path: str, digest: str) -> bool:

@@ -113,9 +113,9 @@ def judge(
     }
     if applied.verdict == "pass":
         row |= _proof(run, state, report)
-        typed = requests.typed(run.caller.events, "ralph")
-        if newer := requests.not_begun(typed, str(state.started.get("ts"))):
-            row["doubts"].append(requests.NAMED_SINCE.format(clip(newer, 80)))
+        path, since = requests.wanted_last(requests.typed(run.caller.events, "ralph"))
+        if since > seconds(str(state.started.get("ts"))):  # "a criterion more in the user's file, named again …"
+            row["doubts"].append(f"the user named {clip(path, 80)} since, and nothing of it as it was then was begun")
     # Unless the run is over, the next iteration is open at once, on the files as they are after it.
     opens = opening(run.caller, after, state.iteration + 1)
     ended = end_of(state, row)

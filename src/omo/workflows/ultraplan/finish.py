@@ -81,6 +81,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         _require_told(state, failure)
     if unverified:
         _require_not_failing(run, unverified)
+    is_newer_named = is_another_named(run.caller, state.path, state.plan, state.started_at)
     status = audit_run(run, is_ending=True)
     audit = status.audit
     row: RunRow = {"verdict": "pass", "audit": audit.verdict, "by": run.caller.by, "missing": audit.missing}
@@ -106,7 +107,8 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     before = {state.path, *audit.allowed, *(violation.path for violation in audit.left_alone)}
     if set(edited) - before:  # by the very commands that were to look at it
         return _not_closed(audit_run(run), results)
-    return _close(status, row, _outcome(status, row, results, held), 0, results)
+    ended = _outcome(status, row, results, held, is_newer_named=is_newer_named)
+    return _close(status, row, ended, 0, results)
 
 
 def _hand_over(run: PlanRun, handoff: str) -> None:
@@ -250,12 +252,14 @@ def _again(run: PlanRun) -> FinishedSession:
 # how a session that passed its audit ended
 
 
-def _outcome(status: RunStatus, finished: RunRow, results: Sequence[Verify], held: pins.Held) -> Outcome:
+def _outcome(
+    status: RunStatus, finished: RunRow, results: Sequence[Verify], held: pins.Held, *, is_newer_named: bool
+) -> Outcome:
     state = status.state
     count = len(status.audit.passed)
     parts = [f"plan session {state.run}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
     exceptions = [*state.exceptions, *_let_unverified(status, finished), *_outside(status), *held.exceptions]
-    if is_another_named(status.run.caller, state.path, state.plan, state.started_at):
+    if is_newer_named:
         was = f"carried out as {clip(state.path, 100)} was before the user named it again"
         exceptions.append(outcome.exception(was, "agent", "the session had begun"))
     if state.before:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from omo.clock import stamp
 from omo.errors import NotEvaluable, OmoError
 from omo.state import runtime
 from omo.state.rows import EMPTY
@@ -212,7 +211,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
             return runtime.Change(None)
         summary = summarize(caller, files, held, ended)
         if summary["state"] == "done":
-            summary["outcome"] = outcome.worst([summary["outcome"], *_not_begun(store)])
+            summary = _with_what_waits(summary, store)
         return changed(caller, row, KIND, summary, progressed=passed in old.get("goals", []))
 
     for session in sessions:
@@ -220,19 +219,20 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
         caller.change(partial(decide, begins), session)
 
 
-def _not_begun(store: GoalStore) -> list[Outcome]:
-    """What an end says beside how the goals ended: those that wait, and what the user named since the last was filed,
-    which makes it no more than the agent's word."""
-    beside = []
+def _with_what_waits(done: Summary, store: GoalStore) -> Summary:
+    """What the user named since the last goal was filed holds the session ("a second goal that the user names is never
+    filed"); goals that nobody has begun are only named."""
+    path, since = requests.wanted_last(requests.typed(store.caller.events, "verify"))
+    filed = [goal for goal in store.goals.values() if goal.filed_at >= since]
+    if path and not any(goal.by == "user" or goal.source == path for goal in filed):
+        step = command("omo verify begin --file", path).line
+        done.pop("outcome", None)
+        done.pop("files", None)
+        return {**done, "state": "active", "open": 1, "total": done["total"] + 1, "next": f"the user named it: {step}"}
     waiting = [goal.id for goal in store.goals.values() if goal.state == "pending" and not goal.begun]
     if waiting:
-        why = f"filed and not begun: {listed(waiting, MOST_NOT_BEGUN)}"
-        beside.append(outcome.outcome(outcome.PROVEN, why))
-    filed = [stamp(goal.filed_at) for goal in store.goals.values() if goal.by == "user"]
-    newer = requests.not_begun(requests.typed(store.caller.events, "verify"), max(filed, default=""))
-    if newer:
-        beside.append(outcome.outcome(outcome.ATTESTED, requests.NAMED_SINCE.format(clip(newer, 80))))
-    return beside
+        done["outcome"]["why"] += f"; filed and not begun: {listed(waiting, MOST_NOT_BEGUN)}"
+    return done
 
 
 def _ended_before(old: Summary, passed: str) -> dict[str, Outcome]:
