@@ -79,3 +79,16 @@ def test_a_failure_names_what_was_not_handed_on(
     for said in (project.check("ulw", "done", code=3).err, project.check("gate", "run", code=3).out):
         assert (says in said) == bool(named)
         assert ("handed on" in said) == bool(named)
+
+
+def test_nobody_is_told_to_write_a_secret_into_a_gate(project: Project, shell: dict[str, str]) -> None:
+    project.prompt("ulw fix it")
+    project.check("gate", "add", "tests", "--", "sh", "-c", 'echo "API_TOKEN is not set"; exit 1')
+    assert project.check("gate", "run", code=3).out.endswith("not handed on to it: API_TOKEN\n")
+
+
+def test_what_a_gate_sets_itself_is_not_called_missing(project: Project, shell: dict[str, str]) -> None:
+    project.prompt("ulw fix it")
+    fails = ("sh", "-c", 'echo "no $DATABASE_URL at DATABASE_URL"; exit 1')
+    project.check("gate", "add", "tests", "--", "env", "DATABASE_URL=x", *fails)
+    assert "handed on" not in project.check("gate", "run", code=3).out

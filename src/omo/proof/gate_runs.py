@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from omo import variables
 from omo.digest import sha256
 from omo.errors import OmoError
 from omo.json_text import dumps
@@ -99,8 +100,9 @@ class CommandRun(outputs.Printed):
     def not_handed_on(self) -> str:
         if not self.lacked:
             return ""
-        names = listed(self.lacked, MOST_NAMED)
-        return f"not handed on to it: {names}; a gate that begins with env {self.lacked[0]}=… gets it"
+        said = f"not handed on to it: {listed(self.lacked, MOST_NAMED)}"
+        plain = [name for name in self.lacked if not variables.is_secret(name)]  # what a gate says is kept
+        return f"{said}; a gate that begins with env {plain[0]}=… gets it" if plain else said
 
     @property
     def why_nothing(self) -> str:
@@ -196,17 +198,18 @@ def read_run(
     relative = text.replace(f"{os.path.realpath(outcome.cwd)}/", "").replace(f"{outcome.cwd}/", "")
     printed = outputs.read_printed(relative, outcome.exit_code)
     quoted, seconds = outputs.quoted(relative), round(outcome.duration, 3)
-    lacked = _lacked(text, printed) if result == "fail" else []
+    lacked = _lacked(text, printed, outcome.argv) if result == "fail" else []
     return CommandRun(on_files, result, why, outcome.exit_code, seconds, quoted, text[-TAIL:], lacked, **vars(printed))
 
 
-def _lacked(text: str, printed: outputs.Printed) -> list[str]:
-    """What was not handed on and its output names, or where a module would have been looked for that it misses."""
+def _lacked(text: str, printed: outputs.Printed, argv: Sequence[str]) -> list[str]:
+    """What was not handed on and its output names, or where a module would have been looked for that it misses; not
+    what the command sets itself."""
     named = set(re.findall(r"[A-Z][A-Z0-9_]{3,}", text))
     if printed.missing:
         named |= SEARCHED
-    handed_on = runner.child_environment(os.environ)
-    return sorted(name for name in named if name in os.environ and name not in handed_on and name != "CI")
+    has = {"CI", *runner.child_environment(os.environ), *(word.partition("=")[0] for word in argv)}
+    return sorted(name for name in named & os.environ.keys() if name not in has)
 
 
 def as_row(run: CommandRun) -> Any:
