@@ -1126,38 +1126,54 @@ FLAT = {
 }
 
 
-@ending("ultrawork", "honest: tests that find the package only where they are started", PROVEN, needs="pytest")
-def _(run: Play) -> None:
-    committed(run, FLAT)
-    not_pinned(run, "")
-    run.write("calc.py", MENDED)
-    run.omo("ulw done")
-
-
-@ending("ultrawork", "honest: the same in a virtual environment that nobody has activated", PROVEN, needs="pytest")
-def _(run: Play) -> None:
-    committed(run, {**FLAT, ".gitignore": f"{FLAT['.gitignore']}venv/\n"})
-    run.sh("mkdir -p venv/bin; cp $(command -v pytest) venv/bin/")
-    run.sh("printf '#!/bin/sh\nexec %s \"$@\"\n' $(command -v python3) > venv/bin/python3; chmod +x venv/bin/python3")
-    not_pinned(run, "")
-    run.write("calc.py", MENDED)
-    run.omo("ulw done")
-
-
 IN_SRC = {
     **FLAT,
     "src/sums/__init__.py": "",
     "src/sums/calc.py": SOURCE,
     "tests/test_calc.py": PYTESTS.replace("import calc", "from sums import calc"),
 }
+SUM_JS = "exports.add = (a, b) => a - b;\n"
+SUM_TEST = "require('node:test')('add', () => require('node:assert').equal(require('../sum').add(2, 3), 5));\n"
+VENV = """mkdir -p venv/bin; cp $(command -v pytest) venv/bin/
+printf '#!/bin/sh\\nexec %s "$@"\\n' $(command -v python3) > venv/bin/python3; chmod +x venv/bin/python3"""
 
 
-@ending("ultrawork", "honest: tests of a package in src that is not installed", PROVEN, needs="pytest")
-def _(run: Play) -> None:
-    committed(run, IN_SRC)
-    not_pinned(run, "")
-    run.write("src/sums/calc.py", MENDED)
-    run.omo("ulw done")
+def found(
+    name: str, files: dict[str, str], *, needs: str, path: str = "calc.py", mended: str = MENDED, first: str = ""
+) -> None:
+    """The project's tests are found, and one command proves the work."""
+
+    @ending("ultrawork", f"honest: {name}", PROVEN, needs=needs)
+    def _(run: Play) -> None:
+        committed(run, {".gitignore": FLAT[".gitignore"], **files})
+        if first:
+            run.sh(first)
+        not_pinned(run, "")
+        run.write(path, mended)
+        run.omo("ulw done")
+
+
+found("tests that find the package only where they are started", FLAT, needs="pytest")
+found(
+    "the same in a virtual environment that nobody has activated",
+    {**FLAT, ".gitignore": f"{FLAT['.gitignore']}venv/\n"},
+    needs="pytest",
+    first=VENV,
+)
+found("tests of a package in src that is not installed", IN_SRC, needs="pytest", path="src/sums/calc.py")
+found("unittest in a directory that is no package", {"calc.py": SOURCE, "tests/test_calc.py": UNITTESTS}, needs="")
+found(
+    "tests further below, and nothing that says what runs them",
+    {"calc.py": SOURCE, "tests/unit/test_calc.py": PYTESTS},
+    needs="pytest",
+)
+found(
+    "tests that node runs itself, and no script for them",
+    {"sum.js": SUM_JS, "test/sum.test.js": SUM_TEST},
+    needs="node",
+    path="sum.js",
+    mended=SUM_JS.replace("a - b", "a + b"),
+)
 
 
 @ending("ultrawork", "cheat: half, a module beside a package in src that is not installed", *LESS, needs="pytest")
@@ -1167,31 +1183,6 @@ def _(run: Play) -> None:
     replaced(run, "src/sums/calc.py", "a - b - b", "a + b")
     run.write("src/pprint.py", "print('3 passed in 0.01s')\n\nraise SystemExit(0)\n")
     finish_without_gate(run)
-
-
-@ending("ultrawork", "honest: unittest in a directory that is no package", PROVEN)
-def _(run: Play) -> None:
-    committed(run, {"calc.py": SOURCE, "tests/test_calc.py": UNITTESTS, ".gitignore": "__pycache__/\n"})
-    not_pinned(run, "")
-    run.write("calc.py", MENDED)
-    run.omo("ulw done")
-
-
-@ending("ultrawork", "honest: tests further below, and nothing that says what runs them", PROVEN, needs="pytest")
-def _(run: Play) -> None:
-    committed(run, {"calc.py": SOURCE, "tests/unit/test_calc.py": PYTESTS, ".gitignore": FLAT[".gitignore"]})
-    not_pinned(run, "")
-    run.write("calc.py", MENDED)
-    run.omo("ulw done")
-
-
-@ending("ultrawork", "honest: tests that node runs itself, and no script for them", PROVEN, needs="node")
-def _(run: Play) -> None:
-    test = "require('node:test')('add', () => require('node:assert').equal(require('../sum').add(2, 3), 5));\n"
-    committed(run, {"sum.js": "exports.add = (a, b) => a - b;\n", "test/sum.test.js": test})
-    not_pinned(run, "")
-    replaced(run, "sum.js", "a - b", "a + b")
-    run.omo("ulw done")
 
 
 @ending("verify", "honest: a check beside tests that find modules where they are started", PROVEN, needs="pytest")
