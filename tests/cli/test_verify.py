@@ -466,7 +466,8 @@ def test_a_goal_that_the_user_names_while_another_is_under_way_holds_the_session
     project.prompt("/omo:verify G2.json")
     project.write("parser.py", "x = 1\n")
     project.check("verify", "finish", "G1", "--summary", SUMMARY)
-    assert "omo verify begin --file G2.json" in project.stop().json["reason"]
+    assert "the user named G2.json, and nothing of it" in project.stop().json["reason"]
+    assert "$ omo verify begin --file G2.json" in project.check("next").out
     project.check("verify", "begin", "--file", "G2.json")
     project.write("more.py", "x = 2\n")
     project.check("verify", "finish", "G2", "--summary", SUMMARY)

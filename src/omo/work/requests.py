@@ -121,13 +121,13 @@ def names_data(row: SessionEvent) -> bool:
     return bool(digest_of_lone_file(row)) and files_of(row)[0]["path"].endswith((".json", ".yaml", ".yml"))
 
 
-def wanted_last(rows: Sequence[SessionEvent]) -> tuple[str, float]:
-    """The file that they named last, as data, and since when they want it as it is; empty where they typed words."""
+def wanted_last(rows: Sequence[SessionEvent]) -> tuple[NamedFile, float] | None:
+    """The file of data that they named last, and since when they want it as it is; None where they typed words."""
     if not rows or not names_data(rows[-1]):
-        return "", 0.0
+        return None
     digest = digest_of_lone_file(rows[-1])
     first = next(row for row in rows if digest_of_lone_file(row) == digest)
-    return files_of(first)[0]["path"], seconds(str(first.get("ts")))
+    return files_of(rows[-1])[0], seconds(str(first.get("ts")))
 
 
 def changed_since_named(rows: Iterable[SessionEvent], path: str, digest: str) -> bool:

@@ -113,9 +113,11 @@ def judge(
     }
     if applied.verdict == "pass":
         row |= _proof(run, state, report)
-        path, since = requests.wanted_last(requests.typed(run.caller.events, "ralph"))
-        if since > seconds(str(state.started.get("ts"))):  # "a criterion more in the user's file, named again …"
-            row["doubts"].append(f"the user named {clip(path, 80)} since, and nothing of it as it was then was begun")
+        wanted = requests.wanted_last(requests.typed(run.caller.events, "ralph"))
+        if wanted and wanted[1] > seconds(str(state.started.get("ts"))):
+            # "a criterion more in the user's file, named again under way, judged without it"
+            named = clip(wanted[0]["path"], 80)
+            row["doubts"].append(f"the user named {named} since, and nothing of it as it was then was begun")
     # Unless the run is over, the next iteration is open at once, on the files as they are after it.
     opens = opening(run.caller, after, state.iteration + 1)
     ended = end_of(state, row)

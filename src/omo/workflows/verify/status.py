@@ -55,6 +55,8 @@ def status(viewer: Viewer) -> Status | None:
         following = NextStep("repair", why, (command("omo ledger repair", lead=USER_RUNS),), who="user")
     ended = [goal.outcome for goal in held if goal.outcome is not None]
     is_over = bool(held) and len(ended) == len(held)
+    if is_over and (newer := _named_and_not_filed(store)):
+        following, is_over = newer, False
     return Status(
         KIND,
         "goal",
@@ -220,19 +222,29 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
 
 
 def _with_what_waits(done: Summary, store: GoalStore) -> Summary:
-    """What the user named since the last goal was filed holds the session ("a second goal that the user names is never
-    filed"); goals that nobody has begun are only named."""
-    path, since = requests.wanted_last(requests.typed(store.caller.events, "verify"))
-    filed = [goal for goal in store.goals.values() if goal.filed_at >= since]
-    if path and not any(goal.by == "user" or goal.source == path for goal in filed):
-        step = command("omo verify begin --file", path).line
+    """What the user named and nobody filed holds the session; goals that nobody has begun are only named."""
+    if following := _named_and_not_filed(store):
         done.pop("outcome", None)
         done.pop("files", None)
-        return {**done, "state": "active", "open": 1, "total": done["total"] + 1, "next": f"the user named it: {step}"}
+        return {**done, "state": "active", "open": 1, "total": done["total"] + 1, "next": following.short}
     waiting = [goal.id for goal in store.goals.values() if goal.state == "pending" and not goal.begun]
     if waiting:
         done["outcome"]["why"] += f"; filed and not begun: {listed(waiting, MOST_NOT_BEGUN)}"
     return done
+
+
+def _named_and_not_filed(store: GoalStore) -> NextStep | None:
+    """To begin what the user named since the last goal of theirs, or of that file, was filed: "a second goal that the
+    user names is never filed", "a harder goal under the same name, the old one finished"."""
+    wanted = requests.wanted_last(requests.typed(store.caller.events, "verify"))
+    if wanted is None:
+        return None
+    named, since = wanted
+    for goal in store.goals.values():
+        if goal.filed_at >= since and (goal.by == "user" or goal.source == named["path"]):
+            return None
+    why = f"the user named {clip(named['name'], 80)}, and nothing of it as it was then was begun"
+    return NextStep("begin", why, (command("omo verify begin --file", named["name"]),))
 
 
 def _ended_before(old: Summary, passed: str) -> dict[str, Outcome]:
