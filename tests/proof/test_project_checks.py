@@ -52,6 +52,26 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
         ".",
         ["tests: yarn run check (package.json, script check)"],
     ),
+    "a test that watches, and one for CI": (
+        {"package.json": '{"scripts": {"test": "jest --watch", "test:ci": "jest --ci", "build": "x --watch"}}'},
+        ".",
+        ["tests: npm run test:ci (package.json, script test:ci)"],
+    ),
+    "a test that does not watch": (
+        {"package.json": '{"scripts": {"test": "react-scripts test --watchAll=false"}}'},
+        ".",
+        ["tests: npm test (package.json, script test)"],
+    ),
+    "jest without a script": (
+        {"package.json": '{"scripts": {"test": "echo no test specified; exit 1"}}', "jest.config.ts": ""},
+        ".",
+        ["tests: npx jest (jest.config.ts)"],
+    ),
+    "vitest without a script": (
+        {"package.json": "{}", "vitest.config.mts": ""},
+        ".",
+        ["tests: npx vitest run (vitest.config.mts)"],
+    ),
     "TypeScript without scripts": (
         {"package.json": "{}", "tsconfig.json": "{}"},
         ".",
@@ -136,6 +156,20 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
     "Maven wrapper": ({"pom.xml": "", "mvnw": ""}, ".", ["tests: ./mvnw test (pom.xml)"]),
     "Maven": ({"pom.xml": ""}, ".", ["tests: mvn test (pom.xml)"]),
     "Gradle in Kotlin": ({"build.gradle.kts": "", "gradlew": ""}, ".", ["tests: ./gradlew test (build.gradle.kts)"]),
+    "Gradle as it is begun today, with its parts below": (
+        {"settings.gradle.kts": "", "gradlew": "", "app/build.gradle.kts": ""},
+        ".",
+        ["tests: ./gradlew test (settings.gradle.kts)"],
+    ),
+    "Scala": ({"build.sbt": ""}, ".", ["tests: sbt test (build.sbt)"]),
+    ".NET": ({"Calc.sln": "", "Calc/Calc.csproj": ""}, ".", ["tests: dotnet test (Calc.sln)"]),
+    "Swift": ({"Package.swift": ""}, ".", ["tests: swift test (Package.swift)"]),
+    "Dart": ({"pubspec.yaml": "name: x\n"}, ".", ["tests: dart test (pubspec.yaml)"]),
+    "Flutter": (
+        {"pubspec.yaml": "dependencies:\n  flutter:\n    sdk: flutter\n"},
+        ".",
+        ["tests: flutter test (pubspec.yaml)"],
+    ),
     "Ruby": (
         {"Gemfile": 'gem "rspec"\n', "Gemfile.lock": ""},
         ".",

@@ -60,7 +60,8 @@ TEST_TREE = re.compile(
 
 # The files that make a directory a package.
 MANIFESTS = _words(
-    "pyproject.toml setup.cfg package.json Cargo.toml go.mod pom.xml build.gradle Gemfile composer.json mix.exs"
+    "pyproject.toml setup.cfg package.json Cargo.toml go.mod pom.xml build.gradle build.gradle.kts build.sbt Gemfile"
+    " composer.json mix.exs Package.swift pubspec.yaml"
 )
 # What runners and checkers read, and what they are told to look past. What begins with a dot is for a tool.
 CONFIGURATION = _any_of("""

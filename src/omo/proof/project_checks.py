@@ -25,15 +25,20 @@ TASKS, CI = "tasks", "ci"
 TESTS, TYPES, LINT, BUILD = KINDS = ("tests", "types", "lint", "build")  # the best first
 # By what scripts and targets are called. Of several in one file the first counts.
 NAMES = {
-    TESTS: ("test", "tests", "check", "unit", "test:unit", "test-unit", "unittest", "spec", "verify"),
+    TESTS: (
+        *("test", "tests", "check", "unit", "test:unit", "test-unit", "unittest", "spec", "verify"),
+        *("test:ci", "test:run"),  # beside a `test` that watches
+    ),
     TYPES: ("typecheck", "type-check", "types", "check-types", "check:types", "tsc", "mypy"),
     LINT: ("lint", "lint:check", "check:lint", "eslint", "ruff", "clippy", "vet"),
     BUILD: ("build", "compile"),
 }
-# A script with one of these is no check: it is not written yet, does not end, or changes what it looks at.
-NO_CHECK = ("no test specified", "--watch", "--fix", "--write")
+# A script with one of these words is no check: it does not end, or changes what it looks at. `--watch=false` ends.
+NO_CHECK = frozenset(("--watch", "--watchAll", "--fix", "--write"))
+NOT_WRITTEN_YET = "no test specified"
 PYTHON_MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "conftest.py")
 PYTEST, UNITTEST = "pytest", "python3 -m unittest"
+CODE_OF_NODE = ("js", "ts", "mjs", "cjs", "mts")
 NODE_TESTS = (".test.js", ".test.mjs", ".test.cjs")
 # Language, kind, commands that are plain beside one of the files, and which text in which of these files is the reason
 # to offer the first of them: its being there, or none. `calls.call_of` knows each of them in its other spellings.
@@ -61,10 +66,20 @@ PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
     ("go", TESTS, ("go test ./...",), {"go.mod": ""}),
     ("go", LINT, ("go vet ./...",), {"go.mod": ""}),
     ("go", BUILD, ("go build ./...",), {"go.mod": ""}),
+    ("node", TESTS, ("npx jest",), {f"jest.config.{end}": "" for end in CODE_OF_NODE}),
+    ("node", TESTS, ("npx vitest run",), {f"vitest.config.{end}": "" for end in CODE_OF_NODE}),
     ("node", TESTS, ("node --test",), {"package.json": None}),
     ("node", TYPES, ("npx tsc --noEmit", "npx tsc -p . --noEmit"), {"tsconfig.json": ""}),
     ("java", TESTS, ("mvn test", "mvn verify"), {"pom.xml": ""}),
-    ("java", TESTS, ("gradle test", "gradle check"), {"build.gradle": "", "build.gradle.kts": ""}),
+    (
+        *("java", TESTS, ("gradle test", "gradle check")),
+        dict.fromkeys(("settings.gradle", "settings.gradle.kts", "build.gradle", "build.gradle.kts"), ""),
+    ),
+    ("scala", TESTS, ("sbt test",), {"build.sbt": ""}),
+    ("dotnet", TESTS, ("dotnet test",), {"*.sln": "", "*.slnx": "", "*.csproj": ""}),
+    ("swift", TESTS, ("swift test",), {"Package.swift": ""}),
+    ("dart", TESTS, ("flutter test",), {"pubspec.yaml": "sdk: flutter"}),
+    ("dart", TESTS, ("dart test",), {"pubspec.yaml": ""}),
     ("elixir", TESTS, ("mix test",), {"mix.exs": ""}),
     ("ruby", TESTS, ("rspec",), {"Gemfile": "rspec", "Rakefile": None}),
     ("ruby", TESTS, ("rake test", "rake", "rails test"), {"Rakefile": "test", "Gemfile": None}),
@@ -338,7 +353,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _is_no_check(text: str) -> bool:
-    return any(sign in text for sign in NO_CHECK)
+    return NOT_WRITTEN_YET in text or not NO_CHECK.isdisjoint(text.split())
 
 
 def _by_lock_file(files: Files, directory: str, runners: dict[str, str]) -> str:
@@ -354,11 +369,10 @@ def _plain(files: Files, root: str, directory: str, python_test: str) -> list[Ch
     offered: list[Check] = []
     others: list[Check] = []
     for language, kind, commands, signs in PLAIN:
-        present = [name for name in signs if files.has(posixpath.join(directory, name))]
+        present = {found: sign for name, sign in signs.items() if (found := _there(files, directory, name))}
         for command in commands if present else ():
-            others.append(Check(command.split(), posixpath.join(directory, present[0]), language))
-        for name in present:
-            path, sign = posixpath.join(directory, name), signs[name]
+            others.append(Check(command.split(), next(iter(present)), language))
+        for path, sign in present.items():
             text = files.text(path)
             if sign is None or sign not in text:
                 continue
@@ -381,6 +395,14 @@ def _plain(files: Files, root: str, directory: str, python_test: str) -> list[Ch
     if node_test := _node_test(files, directory):
         offered.append(Check(["node", "--test"], node_test, "node", TESTS))
     return offered + others
+
+
+def _there(files: Files, directory: str, name: str) -> str:
+    """The file of this name; empty for none."""
+    if "*" in name:
+        name = next((found for found in files.in_directory(directory) if globs.name_matches(found, name)), "")
+    path = posixpath.join(directory, name)
+    return path if name and files.has(path) else ""
 
 
 def _python_test(files: Files, directory: str) -> str:
