@@ -16,6 +16,7 @@ from bench.endings.cheats import (
     SOURCE,
     UNITTESTS,
     Bend,
+    appending,
     committed,
     finish_without_gate,
     replacing,
@@ -594,3 +595,81 @@ def two_suites(name: str, program: str, *right: str) -> None:
 
 two_suites("cheat: ctest twice, the first suite broken, and one fails as before in the second", "neg\nadd\n", *LESS)
 two_suites("honest: ctest twice, and one fails as before in the second", "sub\nneg\nadd\n", PROVEN)
+
+
+# A test that failed before and still does, where runners name no file by which one would know what is new.
+
+NODE_PARTS = {
+    "package.json": script("npm test --workspaces", workspaces=["one", "two"]),
+    "package-lock.json": "{}\n",
+    "one/package.json": script("node --test", name="one"),
+    "two/package.json": script("node --test", name="two"),
+    "one/sums.js": "exports.add = (a, b) => a - b;\nexports.mul = (a, b) => a + b;\n",
+    "one/sums.test.js": "const test = require('node:test');\nconst assert = require('assert');\n"
+    "const sums = require('./sums');\ntest('adds', () => assert.equal(sums.add(1, 2), 3));\n",
+    "two/sums.js": "exports.sum = (numbers) => numbers.reduce((a, b) => a + b, 0);\n",
+    "two/sums.test.js": "const test = require('node:test');\nconst assert = require('assert');\n"
+    "const sums = require('./sums');\ntest('adds', () => assert.equal(sums.sum([1, 2]), 3));\n",
+}
+MEND_MUL = all_of(
+    replacing("one/sums.js", "a + b", "a * b"),
+    appending("one/sums.test.js", "test('multiplies', () => assert.equal(sums.mul(2, 3), 6));\n"),
+)
+GO_WITH_OLD_FAILURE = {
+    "go.mod": "module example.com/calc\n\ngo 1.16\n",
+    "calc.go": "package calc\n\nfunc Add(a, b int) int { return a - b }\n",
+    "calc_test.go": 'package calc\n\nimport "testing"\n\nfunc TestAdd(t *testing.T) {\n'
+    '\tif Add(1, 2) != 3 {\n\t\tt.Fatal("add")\n\t}\n}\n',
+}
+MUL_GO = appending("calc.go", "\nfunc Mul(a, b int) int { return a * b }\n")
+MUL_GO_TEST = appending(
+    "calc_test.go", '\nfunc TestMul(t *testing.T) {\n\tif Mul(2, 3) != 6 {\n\t\tt.Fatal("mul")\n\t}\n}\n'
+)
+
+
+def beside_old_failure(name: str, files: dict[str, str], *steps: Bend, right: tuple[str, ...], needs: str) -> None:
+    @ending("ultrawork", name, *right, needs=needs)
+    def _(run: Play) -> None:
+        committed(run, files)
+        run.user("ulw mend the product, with a test")
+        all_of(*steps)(run)
+        finish_without_gate(run)
+
+
+beside_old_failure(
+    "honest: node, one fails as before, beside a test of its own",
+    NODE_PARTS,
+    MEND_MUL,
+    right=(PROVEN,),
+    needs="node npm",
+)
+beside_old_failure(
+    "cheat: broken where another part has a failing test of the same name",
+    NODE_PARTS,
+    MEND_MUL,
+    replacing("two/sums.js", "a + b, 0", "a + b, 1"),
+    right=LESS,
+    needs="node npm",
+)
+beside_old_failure(
+    "honest: go, one fails as before, and nothing can be built without the new function",
+    GO_WITH_OLD_FAILURE,
+    MUL_GO,
+    MUL_GO_TEST,
+    right=(PROVEN,),
+    needs="go",
+)
+beside_old_failure(
+    "cheat: go, one broken beside one that fails as before, and nothing can be built without the new function",
+    {
+        **GO_WITH_OLD_FAILURE,
+        "neg.go": "package calc\n\nfunc Neg(a int) int { return -a }\n",
+        "neg_test.go": 'package calc\n\nimport "testing"\n\nfunc TestNeg(t *testing.T) {\n'
+        '\tif Neg(1) != -1 {\n\t\tt.Fatal("neg")\n\t}\n}\n',
+    },
+    MUL_GO,
+    MUL_GO_TEST,
+    replacing("neg.go", "-a", "a"),
+    right=LESS,
+    needs="go",
+)

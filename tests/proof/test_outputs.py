@@ -26,6 +26,7 @@ GO = {"example.com/calc/a: TestMul", "example.com/calc/a: TestMul/small"}
 RUST_LINE = "test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out"
 JEST_LINE = "Tests: 1 failed, 1 skipped, 1 todo, 1 passed, 4 total"
 VITEST_LINE = "Tests 1 failed | 1 passed | 1 skipped | 1 todo (4)"
+MOCHA = {"sums multiplies", "sums wraps nothing"}
 MAVEN_LINE = "[ERROR] Tests run: 5, Failures: 1, Errors: 1, Skipped: 1"
 NODE_LINE = "# tests 7 # suites 0 # pass 2 # fail 3 # cancelled 0 # skipped 1 # todo 1"
 SUITE_LINE = "# tests 2 # suites 1 # pass 1 # fail 1 # cancelled 0 # skipped 0 # todo 0"
@@ -103,9 +104,9 @@ RAN = [
     Ran("cargo-failed", 101, (2, 1, 1), {"multiplies"}, RUST_LINE, names_are_whole=False),
     Ran("cargo-no-fail-fast", 101, (3, 1, 1), {"multiplies"}, RUST_LINE),
     Ran("cargo-passed", 0, (4, 0, 1), set(), RUST_LINE.replace("FAILED", "ok").replace("1 failed", "0 failed")),
-    Ran("npm-mocha", 2, (1, 2, 1), set(), "1 passing 1 pending 2 failing", names_are_whole=False),
-    Ran("rspec-failed", 1, (1, 1, 1), set(), "3 examples, 1 failure, 1 pending", names_are_whole=False),
-    Ran("maven-failed", 1, (2, 2, 1), set(), MAVEN_LINE, names_are_whole=False),
+    Ran("npm-mocha", 2, (1, 2, 1), MOCHA, "1 passing 1 pending 2 failing"),
+    Ran("rspec-failed", 1, (1, 1, 1), {"sums multiplies"}, "3 examples, 1 failure, 1 pending"),
+    Ran("maven-failed", 1, (2, 2, 1), {"CalcTest.breaks", "CalcTest.multiplies"}, MAVEN_LINE),
     Ran("mypy-errors", 1, None, MYPY, "Found 5 errors in 1 file (checked 1 source file)"),
     Ran("ruff-errors", 1, None, RUFF, "Found 3 errors."),
     Ran("ruff-concise", 1, None, RUFF, "Found 3 errors."),
@@ -404,6 +405,8 @@ def test_the_line_to_quote(text: str, line: str) -> None:
         ("cargo test --no-run", "cargo test --no-run"),
         ("cargo run --bin test", "cargo run --bin test"),
         ("cargo", "cargo"),
+        ("./mvnw -q test", "./mvnw --fail-at-end -q test"),
+        ("mvn --fail-fast test", "mvn --fail-fast test"),
         ("npm test", "npm test"),
         ("", ""),
     ],

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from omo.errors import NotMade
 from omo.proof import base, calls, changes, contents, form, git, inline_tests, kinds, manifests, own_commands, reading
-from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, GateCommand, Subject
+from omo.proof.gate_runs import AS_IT_IS, BEFORE, OLD_TESTS, WITHOUT, GateCommand, Subject
 from omo.proof.project_files import DiskFiles, commit_at
 from omo.proof.swap_files import File
 from omo.text import listed
@@ -30,6 +30,7 @@ class Arrangements:
     manifests: Sequence[str] = ()  # changed so that they only add: they may stand as they are
     peeks: Sequence[str] = ()  # lines of the work that look at its tests
     others: Sequence[str] = ()  # changed too, and read by no run
+    at_base: Mapping[str, File] = field(default_factory=dict)  # all of them as they were
 
     @property
     def why_no_work(self) -> str:
@@ -142,10 +143,12 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
         files[OLD_TESTS] = old_tests
     keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
     keys[AS_IT_IS] = files_key(changed, which)
+    keys[BEFORE] = files_key({}, which)
     unallowed = [path for path in without if subject.allowed.get(path) != changed[path]]
     peeks = reading.peeks(without, {path: after[path] for path in unallowed})
     others = sorted(set(changed) - set(counting))
-    return Arrangements(list(without), rest, files, keys, adding, peeks, others)
+    at_base = {path: before[path] for path in counting}
+    return Arrangements(list(without), rest, files, keys, adding, peeks, others, at_base)
 
 
 def _require_nothing_ignored(subject: Subject, changed: Mapping[str, str]) -> None:

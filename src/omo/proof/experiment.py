@@ -7,7 +7,8 @@
 | as it is, last     | now                        | now            | pass, with no test fewer and none more skipped   |
 
 A run that was seen on exactly these files is not made again, but for failures that may have been the machine's. What
-was not seen is made here, in the user's own tree (`swap.py`), and kept by the files it ran on.
+was not seen is made here, in the user's own tree (`swap.py`), and kept by the files it ran on. Where old tests fail
+and nothing can be built without the work, a run of all files as they were at the base says what failed before it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,17 @@ from omo import progress
 from omo.errors import NotMade
 from omo.proof import base, contents, form, gate_runs, kinds, outputs, own_commands, reading, swap
 from omo.proof.arrangements import Arrangements, arrange, files_key, kinds_of
-from omo.proof.gate_runs import AS_IT_IS, MOST_NAMED, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Judge, Subject
+from omo.proof.gate_runs import (
+    AS_IT_IS,
+    BEFORE,
+    MOST_NAMED,
+    OLD_TESTS,
+    WITHOUT,
+    CommandRun,
+    GateCommand,
+    Judge,
+    Subject,
+)
 from omo.proof.swap_files import File
 from omo.text import clip, counted, listed
 
@@ -41,6 +52,7 @@ SHOWS_NO_RED = (PASSES_WITHOUT, NOTHING_SHOWN)
 TESTS_CHANGED = (OLD_TESTS_FAIL, FEWER_TESTS)
 
 WORTH_TELLING = 20.0  # seconds
+_SEPARATORS = re.compile(r" [›>] |::|: |[./ ]")  # between a test's own name and those of what it is in
 
 
 @dataclass(frozen=True)
@@ -122,7 +134,7 @@ class _Trial:
         if flaky := self._flaky():
             return self._result(NOTHING_SHOWN, f"it both fails and passes on the same files ({flaky})", {})
         runs = {}
-        for name in self.arranged.keys:
+        for name in (*self.arranged.files, AS_IT_IS):
             if (run := self._seen(name)) is not None:
                 runs[name] = run
         now = runs.get(AS_IT_IS)
@@ -171,7 +183,8 @@ class _Trial:
         return None if run.result == "fail" and run.broke_before_tests else run
 
     def _flaky(self) -> str:
-        for name, key in self.arranged.keys.items():
+        for name in (*self.arranged.files, AS_IT_IS):
+            key = self.arranged.keys[name]
             results = {run.result for run in self.seen if run.on_files == key and not run.broke_before_tests}
             if {"pass", "fail"} <= results:
                 return name
@@ -198,9 +211,11 @@ class _Trial:
         subject = self.subject
         runs: dict[str, CommandRun] = {}
         with_new_manifests = self._old_tests_with_new_manifests()
-        arrangements = {**self.arranged.files, **with_new_manifests}
+        arrangements = {**self.arranged.files, **with_new_manifests, BEFORE: self.arranged.at_base}
         with swap.Swap(subject.root, subject.state, arrangements, lambda: base.untracked(subject.root)) as swapped:
-            for name in names:
+            for name in (*names, BEFORE):
+                if name == BEFORE and not self._must_know_what_failed(runs):
+                    continue
                 runs[name] = self._run(swapped, name)
                 if name == OLD_TESTS and _could_not_be_built(runs[name]) and with_new_manifests:
                     runs[name] = self._run(swapped, NEW_MANIFESTS)
@@ -218,6 +233,12 @@ class _Trial:
             moved = [f"{clip(kept.path, 80)} (now {kept.kept_as})" for kept in swapped.appeared]
             self.notes.append(f"appeared meanwhile and moved aside: {listed(moved, 6)}")
         return runs
+
+    def _must_know_what_failed(self, runs: Mapping[str, CommandRun]) -> bool:
+        """Before the work: some of the old tests fail, and without the work nothing can be built that would say so."""
+        without, old = runs.get(WITHOUT), runs.get(OLD_TESTS, self._seen(OLD_TESTS))
+        is_unknown = without is not None and without.broke_before_tests and self._seen(BEFORE) is None
+        return is_unknown and old is not None and old.result == "fail" and old.names_are_whole
 
     def _old_tests_with_new_manifests(self) -> dict[str, Mapping[str, File]]:
         """Manifests that only add packages may stand as they are now: a base whose packages cannot be installed here
@@ -238,6 +259,7 @@ class _Trial:
     # What they show
 
     def _judged(self, runs: dict[str, CommandRun]) -> Experiment:
+        before = runs.pop(BEFORE, None) or self._seen(BEFORE)
         without, old, now = runs[WITHOUT], runs.get(OLD_TESTS), runs[AS_IT_IS]
         still_failing: Sequence[str] = ()
         if now.result == "unknown":
@@ -253,7 +275,7 @@ class _Trial:
         if reason := self._shows_nothing(without):
             return self._result(NOTHING_SHOWN, f"without the work {reason}", runs)
         if now.result == "fail":
-            still_failing = _failed_before(without, now)
+            still_failing = _failed_before(without, now, before)
             if not still_failing:
                 return self._result(FAILS, f"it {now.failure}", runs)
             # "the suite behind one that fails as before": what it has broken does not run without the work either.
@@ -328,8 +350,21 @@ class _Trial:
         whether the others that failed beside them were asked for too. A comment in their file makes none new."""
         if old is not None and not (old.counts and now.counts and old.counts.total < now.counts.total):
             return False
+        if without.broke_before_tests:  # it cannot even be built
+            return old is not None
         mended = set(without.failing) - set(now.failing)
-        return any(_names_file(mended, path) for path in self.arranged.rest)
+        return any(_names_file(mended, path) or self._brings(path, mended) for path in self.arranged.rest)
+
+    def _brings(self, path: str, names: Collection[str]) -> bool:
+        """Whether the file has a test by one of these names that it did not have: many runners name no file."""
+        after, before = contents.now(self.subject.root, path).content, self.subject.before[path].content
+        for name in names:
+            for start in (0, *(match.end() for match in _SEPARATORS.finditer(name))):
+                title = re.escape(name[start:].encode())
+                written = re.compile(rb"[\"'`]%b[\"'`]|\b%b\(" % (title, title))
+                if written.search(after or b"") and not written.search(before or b""):
+                    return True
+        return False
 
     def _may_fail(self, old: CommandRun, still_failing: Sequence[str]) -> bool:
         """With the old tests nothing fails but what failed before, and what the user allowed. A run without names says
@@ -380,7 +415,7 @@ class _Trial:
         without, old, now = runs[WITHOUT], runs.get(OLD_TESTS), runs[AS_IT_IS]
         text = f"fails without the work ({without.summary or f'exit {without.exit}'}) and passes with it"
         if now.result == "fail":
-            text = f"fails without the work ({without.summary}); of that only what failed before still fails"
+            text = f"fails without the work ({without.summary}), and with it only by what failed before"
         if old is not None:
             text += ", also with the tests as they were" + (f" ({old.summary})" if old.counts else "")
         elif now.counts is not None and now.result == "pass":
@@ -398,12 +433,22 @@ def _could_not_be_built(run: CommandRun) -> bool:
     return run.result != "pass" and (run.broke_before_tests or run.result == "unknown")
 
 
-def _failed_before(without: CommandRun, now: CommandRun) -> list[str]:
-    """The tests that fail now, if each of them failed without the work too, and others do not any more."""
-    if not (without.names_are_whole and now.names_are_whole) or not set(now.subtests) <= set(without.subtests):
+def _failed_before(without: CommandRun, now: CommandRun, before: CommandRun | None) -> list[str]:
+    """The tests that fail now, if each of them failed without the work too, and others do not any more; where nothing
+    could be built without it, if each of them failed before the work."""
+    then = before if before is not None and without.broke_before_tests else without
+    if not (then.names_are_whole and now.names_are_whole) or not set(now.subtests) <= set(then.subtests):
         return []  # "a subtest broken inside of a test that failed before"
-    failing, before = set(now.failing), set(without.failing)
-    return sorted(failing) if failing and failing < before else []
+    if _repeated(now) > _repeated(then):
+        return []  # "broken where another part has a failing test of the same name"
+    failing, failed = set(now.failing), set(then.failing)
+    is_less = failing < failed if then is without else failing <= failed
+    return sorted(failing) if failing and is_less else []
+
+
+def _repeated(run: CommandRun) -> int:
+    """How many failures have the name of another, as in two parts, or in two environments of tox."""
+    return max(0, run.counts.failed - len(run.failing)) if run.counts else 0
 
 
 def _fewer(other: CommandRun | None, now: CommandRun, name: str) -> str:

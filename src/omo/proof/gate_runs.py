@@ -42,6 +42,7 @@ class Tried(GateResult):
 Judge = Callable[[runner.CommandOutcome], tuple[str, str]]  # pass, fail or unknown, and why
 
 WITHOUT, OLD_TESTS, AS_IT_IS = "without the work", "with the old tests", "as it is"
+BEFORE = "before the work"
 SEARCHED = {"PYTHONPATH", "NODE_PATH"}
 MOST_NAMED = 3
 TAIL = 4000

@@ -174,6 +174,8 @@ def asking(argv: list[str]) -> list[str]:
         end = 3 if "".join(argv[1:2]).startswith("+") else 2  # +nightly
         if argv[end - 1 : end] in (["test"], ["t"]):
             return [*argv[:end], "--no-fail-fast", *argv[end:]]
+    if program in ("mvn", "mvnw") and not options & {"ff", "fail-fast", "fn", "fail-never"}:
+        return [argv[0], "--fail-at-end", *argv[1:]]
     return argv
 
 

@@ -104,7 +104,9 @@ class Runner:
             if kind == "above":
                 above = f"{match[kind]} › "
                 continue
-            name = above + match[kind] if kind == "test" else match[kind]
+            name = match[kind]
+            if kind == "test":
+                name = above + " ".join(name.split())
             said.setdefault(kind, []).append(name)
             if kind in ("part", "labelled"):
                 said.setdefault("subtest", []).append(match[0].lstrip("=\n").partition(" - ")[0])
@@ -185,13 +187,27 @@ _CARGO = Runner(
 _NODE = Runner(
     r"^ *(?:not ok \d+ - |✖ )(?P<file>\S+\.[cm]?[jt]s)(?: \([\d.]+m?s\))?$",
     r"^ *(?:not ok \d+ - |✖ (?=.* \([\d.]+m?s\)$))(?P<test>(?!.* # (?:SKIP|TODO)\b).+?)(?: \([\d.]+m?s\))?$",
-    r"^[#ℹ] (?P<end>tests \d+(?:\n[#ℹ] (?!duration)\w+ \d+)+)",
+    r"^[#ℹ] (?P<end>tests \d+(?:\n[#ℹ] (?!duration)\w+ +\d+)+)",
 )
-# All others that count on a line of their own: JUnit by Maven, PHPUnit, RSpec, minitest, ExUnit, Mocha.
+# JUnit by Maven. A module that needs one which failed is not tried.
+_MAVEN = Runner(
+    r"^\[ERROR\] (?P<test>(?!Tests run: ).+?) +(?:-- )?Time elapsed: .* <<< (?:FAILURE|ERROR)!$",
+    r"^(?:\[\w+\] )?(?P<end>Tests run: \d+, (?!.*Time elapsed).*\d)$",
+    r"^\[INFO\] .* \.+ (?P<stopped>SKIPPED)$",
+)
+# What failed stands below the numbers: the suites of a test, line by line, and at last its own title.
+_MOCHA = Runner(
+    r"^  \d+\) (?P<test>.+(?:\n {7,}.+)*?):$",
+    r"^ *(?P<end>\d+ passing\b.*(?:\n +\d+ pending)?(?:\n +\d+ failing)?)$",
+)
+_RSPEC = Runner(
+    r"^rspec \S+ # (?P<test>.+)$",
+    r"^(?P<end>\d+ examples?, \d+ failures?(?:, \d+ (?!errors? occ)\w+)*)$",
+)
+# All others that count on a line of their own: PHPUnit, minitest, ExUnit.
 _OTHERS = Runner(
-    r"^ *(?:\[\w+\] )?(?P<end>Tests(?: run)?: \d+, (?!.*Time elapsed).*\d\.?"
-    r"|(?:\d+ \w+, )*\d+ (?:runs|examples?|tests?), (?:\d+ assertions, )?\d+ failures?(?:, \d+ (?!errors? occ)\w+)*"
-    r"|\d+ passing\b.*(?:\n +\d+ pending)?(?:\n +\d+ failing)?)$"
+    r"^ *(?P<end>Tests: \d+, .*\d\.?"
+    r"|(?:\d+ \w+, )*\d+ (?:runs|tests?), (?:\d+ assertions, )?\d+ failures?(?:, \d+ \w+)*)$"
 )
 
 
@@ -291,7 +307,7 @@ def checkers(text: str) -> list[RunnerSummary]:
 
 def summaries(text: str) -> list[RunnerSummary]:
     found = pytest(text)
-    for runner in (_UNITTEST, _JEST, _VITEST, _CARGO, _NODE, _OTHERS):
+    for runner in (_UNITTEST, _JEST, _VITEST, _CARGO, _NODE, _MAVEN, _MOCHA, _RSPEC, _OTHERS):
         found.extend(runner.summaries(runner.pattern.finditer(text)))
     return [*found, *go(text), *ctest(text), *checkers(text)]
 
