@@ -51,6 +51,10 @@ _NOTHING_TO_BUILD = re.compile(
 _SAYS_WRONG = re.compile(
     r"error|exception|fail|\bnot ok\b|fatal|panic|assert|cannot|not found|missing|expected", re.IGNORECASE
 )
+# What turbo and pnpm write at the start of each line of a package, and by which line it is known. At the first package
+# that fails they stop the others.
+_PACKAGE = runners.lines(r"^(?P<turbo>\S+:\S+): cache (?:miss|hit|bypass)", r"^(?P<pnpm>\S+ \S+)\$ ")
+_PACKAGES_STOPPED = runners.lines(r"ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL", r"^ ERROR  run failed: ")
 _GO_PLACE = re.compile(r"^\S+\.go:\d+:\d+: ")  # of its compiler and of vet, which do not say that it is an error
 # Frames, farewells, the echo of a command, `make: *** Error 1`: they only pass on that something is wrong.
 _SAYS_LITTLE = re.compile(
@@ -93,6 +97,7 @@ def read_printed(text: str, exit_code: int | None) -> Printed:
     for summary in summaries:
         failing |= summary.failing
         subtests |= summary.subtests
+    are_whole = bool(summaries) and all(summary.is_named for summary in summaries)
     missing: set[str] = set()
     for message in runners.MISSING.finditer(text):
         missing.update(name.rstrip(".") for name in message.groups() if name)
@@ -101,7 +106,7 @@ def read_printed(text: str, exit_code: int | None) -> Printed:
     return Printed(
         counts=runners.counts_of(summaries) if exit_code is not None else None,
         failing=sorted(failing),
-        names_are_whole=exit_code is not None and bool(summaries) and all(summary.is_named for summary in summaries),
+        names_are_whole=exit_code is not None and are_whole and not _PACKAGES_STOPPED.search(text),
         broke_before_tests=broke and not tests_failed and exit_code != 0,
         missing=sorted(missing),
         subtests=sorted(subtests),
@@ -186,7 +191,18 @@ def _page(output: str) -> str:
         line = line[:_LONGEST_LINE].rstrip()
         if line:
             kept.append(line)
-    return "\n".join(kept)
+    text = "\n".join(kept)
+    packages = tuple(f"{found[found.lastgroup or 0]}: " for found in _PACKAGE.finditer(text))
+    return _package_by_package(kept, packages) if packages else text
+
+
+def _package_by_package(lines: Sequence[str], packages: Sequence[str]) -> str:
+    """What several packages print at the same time, one after another and as each of them prints it."""
+    by_package: dict[str, list[str]] = {}
+    for line in lines:
+        package = next((name for name in packages if line.startswith(name)), "")
+        by_package.setdefault(package, []).append(line.removeprefix(package))
+    return "\n".join(line for printed in by_package.values() for line in printed)
 
 
 def _first(text: str, *patterns: re.Pattern[str]) -> str:
