@@ -15,6 +15,7 @@ SCRIPTS = (
 )
 CI = "steps:\n  - name: Tests\n    run: pytest -q --cov=src\n  - run: |\n      pip install ruff\n      ruff check .\n"
 PYTHON = '[project]\nname = "x"\n\n[tool.pytest.ini_options]\n\n[tool.ruff]\n\n[tool.mypy]\nstrict = true\n'
+GO = ["tests: go test ./... (go.mod)", "lint: go vet ./... (go.mod)", "build: go build ./... (go.mod)"]
 HOSTILE = (
     '{"scripts": {"test; rm -rf ~": "x", "-rf": "x", "$(id)": "x", "test\\u001b[2J": "x", "": "x", "lint": 7,'
     ' "__proto__": "x", "build": "tsc --watch"}}'
@@ -151,7 +152,7 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
     "Go": (
         {"go.mod": "module x\n"},
         ".",
-        ["tests: go test ./... (go.mod)", "lint: go vet ./... (go.mod)", "build: go build ./... (go.mod)"],
+        GO,
     ),
     "Maven wrapper": ({"pom.xml": "", "mvnw": ""}, ".", ["tests: ./mvnw test (pom.xml)"]),
     "Maven": ({"pom.xml": ""}, ".", ["tests: mvn test (pom.xml)"]),
@@ -170,6 +171,9 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
         ".",
         ["tests: flutter test (pubspec.yaml)"],
     ),
+    "a script for the tests": ({"scripts/test": "#!/bin/sh\n"}, ".", ["tests: ./scripts/test (scripts/test)"]),
+    "a script that is no program": ({"test.sh": ""}, ".", []),
+    "a script beside other tests": ({"test.sh": "#!/bin/sh\n", "go.mod": ""}, ".", GO),
     "Ruby": (
         {"Gemfile": 'gem "rspec"\n', "Gemfile.lock": ""},
         ".",
@@ -259,6 +263,7 @@ def lay_out(root: Path, layout: str) -> tuple[str, str]:
     for name, text in LAYOUTS[layout][0].items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, "utf-8")
+        (root / name).chmod(0o755 if text.startswith("#!") else 0o644)
     git(root, "init", "-q")
     git(root, "add", ".")
     git(root, "commit", "-qm", "base")

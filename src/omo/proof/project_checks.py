@@ -105,6 +105,8 @@ READ = frozenset(
     )
 )
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/")
+# Offered where the project names nothing else.
+TEST_SCRIPTS = ("test.sh", "run_tests.sh", "run-tests.sh", "scripts/test", "scripts/test.sh", "script/test", "bin/test")
 CI_DIRECTORY = ".github/workflows"
 CI_FILES = (".gitlab-ci.yml", ".circleci/config.yml")
 # The programs that a check of CI may start, the words by which one knows what it is for, and those of no check.
@@ -192,6 +194,7 @@ def commands_named(files: Files, root: str, directory: str) -> list[Check]:
     python_test = _python_test(files, directory)
     files.read([python_test, *(posixpath.join(directory, name) for name in READ)])
     checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, root, directory, python_test)
+    checks += _test_scripts(files, root, directory)
     if not directory:
         checks += _of_ci(files)
     for check in checks:
@@ -446,6 +449,12 @@ def _as_run_here(files: Files, root: str, directory: str, language: str, words: 
     if wrapper and files.has(posixpath.join(directory, wrapper)):
         return [f"./{wrapper}", *words[1:]]
     return [*runner.split(), *words]
+
+
+def _test_scripts(files: Files, root: str, directory: str) -> list[Check]:
+    paths = [(name, posixpath.join(directory, name)) for name in TEST_SCRIPTS]
+    there = [(name, path) for name, path in paths if files.has(path) and os.access(os.path.join(root, path), os.X_OK)]
+    return [Check([f"./{name}"], path, CI, TESTS) for name, path in there]
 
 
 def _of_ci(files: Files) -> list[Check]:
