@@ -682,6 +682,13 @@ work(
     word=ATTESTED,
 )
 work(
+    "one of two old failures mended, and a test beside it that passes anyway: on the agent's word",
+    fix,
+    appending("test_calc.py", "\n\nclass More(unittest.TestCase):\n    def test_one(self):\n        pass\n"),
+    more={"test_other.py": testing("sys", "self.assertEqual(sys.platform, 'mars')")},
+    word=ATTESTED,
+)
+work(
     "a gate that formats what it looks at",
     fix,
     appending("calc.py", "\n\nONE = 1   \n"),

@@ -7,8 +7,8 @@
 | as it is, last     | now                        | now            | pass, with no test fewer and none more skipped   |
 
 A run that was seen on exactly these files is not made again, but for failures that may have been the machine's. What
-was not seen is made here, in the user's own tree (`swap.py`), and kept by the files it ran on. Where old tests fail
-and nothing can be built without the work, a run of all files as they were at the base says what failed before it.
+was not seen is made here, in the user's own tree (`swap.py`), and kept by the files it ran on. Where tests still fail,
+a run with all files as at the base says which of them failed before.
 """
 
 from __future__ import annotations
@@ -52,7 +52,6 @@ SHOWS_NO_RED = (PASSES_WITHOUT, NOTHING_SHOWN)
 TESTS_CHANGED = (OLD_TESTS_FAIL, FEWER_TESTS)
 
 WORTH_TELLING = 20.0  # seconds
-_SEPARATORS = re.compile(r" [›>] |::|: |[./ ]")  # between a test's own name and those of what it is in
 
 
 @dataclass(frozen=True)
@@ -152,7 +151,12 @@ class _Trial:
             runs.update(self._make(missing))
         if missing or now is None:
             runs[AS_IT_IS] = self.run_as_it_is()
-        return self._judged(runs)
+        before = self._seen(BEFORE)
+        if before is None and self.subject.makes and self._may_have_failed_before(runs):
+            self._require_time(2)
+            before = self._make([BEFORE])[BEFORE]
+            runs[AS_IT_IS] = self.run_as_it_is()
+        return self._judged(runs, before)
 
     def with_old_tests(self) -> Experiment:
         """Only the second run and the last, where it does not matter whether it fails without the work."""
@@ -211,11 +215,11 @@ class _Trial:
         subject = self.subject
         runs: dict[str, CommandRun] = {}
         with_new_manifests = self._old_tests_with_new_manifests()
-        arrangements = {**self.arranged.files, **with_new_manifests, BEFORE: self.arranged.at_base}
+        arrangements = {**self.arranged.files, **with_new_manifests}
+        if BEFORE in names:
+            arrangements = {BEFORE: self.arranged.at_base}
         with swap.Swap(subject.root, subject.state, arrangements, lambda: base.untracked(subject.root)) as swapped:
-            for name in (*names, BEFORE):
-                if name == BEFORE and not self._must_know_what_failed(runs):
-                    continue
+            for name in names:
                 runs[name] = self._run(swapped, name)
                 if name == OLD_TESTS and _could_not_be_built(runs[name]) and with_new_manifests:
                     runs[name] = self._run(swapped, NEW_MANIFESTS)
@@ -233,12 +237,6 @@ class _Trial:
             moved = [f"{clip(kept.path, 80)} (now {kept.kept_as})" for kept in swapped.appeared]
             self.notes.append(f"appeared meanwhile and moved aside: {listed(moved, 6)}")
         return runs
-
-    def _must_know_what_failed(self, runs: Mapping[str, CommandRun]) -> bool:
-        """Before the work: some of the old tests fail, and without the work nothing can be built that would say so."""
-        without, old = runs.get(WITHOUT), runs.get(OLD_TESTS, self._seen(OLD_TESTS))
-        is_unknown = without is not None and without.broke_before_tests and self._seen(BEFORE) is None
-        return is_unknown and old is not None and old.result == "fail" and old.names_are_whole
 
     def _old_tests_with_new_manifests(self) -> dict[str, Mapping[str, File]]:
         """Manifests that only add packages may stand as they are now: a base whose packages cannot be installed here
@@ -258,8 +256,14 @@ class _Trial:
 
     # What they show
 
-    def _judged(self, runs: dict[str, CommandRun]) -> Experiment:
-        before = runs.pop(BEFORE, None) or self._seen(BEFORE)
+    def _may_have_failed_before(self, runs: Mapping[str, CommandRun]) -> bool:
+        """What fails now, beside new tests that do not: as far as the other runs say."""
+        without, now = runs[WITHOUT], runs[AS_IT_IS]
+        if now.result != "fail" or not now.names_are_whole or without.result != "fail" or OLD_TESTS not in runs:
+            return False
+        return without.broke_before_tests or set(now.failing) <= set(without.failing)
+
+    def _judged(self, runs: Mapping[str, CommandRun], before: CommandRun | None) -> Experiment:
         without, old, now = runs[WITHOUT], runs.get(OLD_TESTS), runs[AS_IT_IS]
         still_failing: Sequence[str] = ()
         if now.result == "unknown":
@@ -275,13 +279,13 @@ class _Trial:
         if reason := self._shows_nothing(without):
             return self._result(NOTHING_SHOWN, f"without the work {reason}", runs)
         if now.result == "fail":
-            still_failing = _failed_before(without, now, before)
+            still_failing = _failed_before(before or without, now)
             if not still_failing:
                 return self._result(FAILS, f"it {now.failure}", runs)
             # "the suite behind one that fails as before": what it has broken does not run without the work either.
             head, command = self.subject.began.get("head"), self.command
             undone = own_commands.left_undone(self.subject.root, head, command.argv, command.cwd)
-            if undone or not self._mends_a_new_test(without, old, now):
+            if undone or not _mends_a_new_test(without, old, now, before):
                 reason = (
                     f"{counted(len(still_failing), 'test')} failed before the work and still "
                     f"{'fails' if len(still_failing) == 1 else 'fail'}: {listed(still_failing, MOST_NAMED)}"
@@ -343,27 +347,6 @@ class _Trial:
             after = contents.now(self.subject.root, path).content or b""
             if last.encode() in after and last.encode() not in (before.content or b""):
                 return True
-        return False
-
-    def _mends_a_new_test(self, without: CommandRun, old: CommandRun | None, now: CommandRun) -> bool:
-        """A test that was written for this work fails without it. If only old tests were mended, nobody can tell
-        whether the others that failed beside them were asked for too. A comment in their file makes none new."""
-        if old is not None and not (old.counts and now.counts and old.counts.total < now.counts.total):
-            return False
-        if without.broke_before_tests:  # it cannot even be built
-            return old is not None
-        mended = set(without.failing) - set(now.failing)
-        return any(_names_file(mended, path) or self._brings(path, mended) for path in self.arranged.rest)
-
-    def _brings(self, path: str, names: Collection[str]) -> bool:
-        """Whether the file has a test by one of these names that it did not have: many runners name no file."""
-        after, before = contents.now(self.subject.root, path).content, self.subject.before[path].content
-        for name in names:
-            for start in (0, *(match.end() for match in _SEPARATORS.finditer(name))):
-                title = re.escape(name[start:].encode())
-                written = re.compile(rb"[\"'`]%b[\"'`]|\b%b\(" % (title, title))
-                if written.search(after or b"") and not written.search(before or b""):
-                    return True
         return False
 
     def _may_fail(self, old: CommandRun, still_failing: Sequence[str]) -> bool:
@@ -433,17 +416,21 @@ def _could_not_be_built(run: CommandRun) -> bool:
     return run.result != "pass" and (run.broke_before_tests or run.result == "unknown")
 
 
-def _failed_before(without: CommandRun, now: CommandRun, before: CommandRun | None) -> list[str]:
-    """The tests that fail now, if each of them failed without the work too, and others do not any more; where nothing
-    could be built without it, if each of them failed before the work."""
-    then = before if before is not None and without.broke_before_tests else without
+def _failed_before(then: CommandRun, now: CommandRun) -> list[str]:
+    """The tests that fail now, if each of them failed then too."""
     if not (then.names_are_whole and now.names_are_whole) or not set(now.subtests) <= set(then.subtests):
         return []  # "a subtest broken inside of a test that failed before"
     if _repeated(now) > _repeated(then):
         return []  # "broken where another part has a failing test of the same name"
-    failing, failed = set(now.failing), set(then.failing)
-    is_less = failing < failed if then is without else failing <= failed
-    return sorted(failing) if failing and is_less else []
+    return sorted(now.failing) if set(now.failing) <= set(then.failing) else []
+
+
+def _mends_a_new_test(without: CommandRun, old: CommandRun | None, now: CommandRun, before: CommandRun | None) -> bool:
+    """A test that was written for this work fails without it. If only old tests were mended, nobody can tell whether
+    the others that failed beside them were asked for too. A renamed one is not new."""
+    if old is None or before is None or not (old.counts and now.counts and old.counts.total < now.counts.total):
+        return False
+    return bool(set(without.failing) - set(now.failing) - set(before.failing))
 
 
 def _repeated(run: CommandRun) -> int:
