@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from omo.hooks.unspaced_words import UNSPACED
 from omo.hooks.wordlists import phrases, words
 
 # What makes the keyword no use: a negation, and what may stand between the two.
@@ -60,23 +59,3 @@ DUE = words("by before until till for from of is than bis für avant pour antes 
 NAMING = words("""rename replace compare compared call calls alternatives difference told heard suggests recommends
     understand learn translate explain describe define erkläre explique explica explicar объясни опиши""")
 LISTING = words("types typed typing modes keywords commands plugins such including either")
-# Korean, Japanese and Chinese: what stands right before the keyword, or right behind it, and what that makes of it.
-STOPPED = tuple([word for word, kind in UNSPACED.items() if kind in ("stop", "off")])
-LETTER_RULES = (
-    (
-        *("negated", "none"),
-        tuple(words("不要用 不要 别用 別用 不用 不使用 别开 不开 无需 無需")),
-        tuple(words("없이 말고 빼고 쓰지 사용하지 하지마 なし を使わ は使わ 使わ は不要")),
-    ),
-    ("about", "none", STOPPED, STOPPED),
-    (
-        *("about", "none"),
-        tuple(words("什么是 什麼是 解释 解释一下 说明 介绍 关于 为什么 给 比较")),
-        tuple(
-            words("""뭐 가 는 은 의 란 라는 문서 키워드 기능 버그 관련 플러그인 왜 쓰면 は が の って とは 是 的 一直
-                总是 和 会 好用 怎么 为什么 有""")
-        ),
-    ),
-    ("use", "activate", tuple(words("用 使用 以 启动 开启")), tuple(words("로 으로 를써 를사용 で を使"))),
-)
-ASKED_BESIDE = tuple(words("뭐 무엇 왜 어떻게 언제 방법 何 なぜ どう 什么 什麼 怎么 为什么 如何 吗"))

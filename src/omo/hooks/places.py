@@ -79,11 +79,13 @@ def rule_of(place: Place) -> tuple[str, str]:
 
 def _rule_of_letters(place: Place) -> tuple[str, str]:
     """The same for scripts written without spaces, by the letters right before or behind the keyword, or beside it."""
+    from omo.hooks import unspaced_words
+
     before, behind = "".join(place.left.split()), "".join(place.right.split())
-    for rule, action, ends, begins in place_words.LETTER_RULES:
+    for rule, action, ends, begins in unspaced_words.LETTER_RULES:
         if before.endswith(ends) or behind.startswith(begins):
             return rule, action
-    if place.asks or any(mark in before + behind for mark in place_words.ASKED_BESIDE):
+    if place.asks or any(mark in before + behind for mark in unspaced_words.ASKED_BESIDE):
         return "question", "none"
     return "use", "activate"
 

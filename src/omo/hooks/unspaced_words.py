@@ -1,9 +1,10 @@
 """The words of a stop, a wait and a continue in scripts written without spaces between them, and in Korean, whose
-particles hang on them: read letter by letter, and loaded for a clause that has such letters."""
+particles hang on them; and those that tell a use of the keyword from talk about it. Read letter by letter, and loaded
+for a clause that has such letters."""
 
 from __future__ import annotations
 
-from omo.hooks.wordlists import NAMES, phrases
+from omo.hooks.wordlists import NAMES, phrases, words
 
 UNSPACED_BY_KIND = {
     "stop": """停|停止|停下|停下來|停手|住手|取消|中止|终止|終止|中断|中斷|暂停|暫停|结束|結束|放弃|放棄|不用继续|
@@ -39,3 +40,23 @@ UNSPACED_BY_KIND = {
 UNSPACED = dict(NAMES)
 for kind, listed in UNSPACED_BY_KIND.items():
     UNSPACED.update(dict.fromkeys(phrases(listed), kind))
+# What stands right before the keyword, or right behind it, and what that makes of it.
+STOPPED = tuple([word for word, kind in UNSPACED.items() if kind in ("stop", "off")])
+LETTER_RULES = (
+    (
+        *("negated", "none"),
+        tuple(words("不要用 不要 别用 別用 不用 不使用 别开 不开 无需 無需")),
+        tuple(words("없이 말고 빼고 쓰지 사용하지 하지마 なし を使わ は使わ 使わ は不要")),
+    ),
+    ("about", "none", STOPPED, STOPPED),
+    (
+        *("about", "none"),
+        tuple(words("什么是 什麼是 解释 解释一下 说明 介绍 关于 为什么 给 比较")),
+        tuple(
+            words("""뭐 가 는 은 의 란 라는 문서 키워드 기능 버그 관련 플러그인 왜 쓰면 は が の って とは 是 的 一直
+                总是 和 会 好用 怎么 为什么 有""")
+        ),
+    ),
+    ("use", "activate", tuple(words("用 使用 以 启动 开启")), tuple(words("로 으로 를써 를사용 で を使"))),
+)
+ASKED_BESIDE = tuple(words("뭐 무엇 왜 어떻게 언제 방법 何 なぜ どう 什么 什麼 怎么 为什么 如何 吗"))
