@@ -155,3 +155,11 @@ def test_armed_again_a_run_takes_no_second_look_at_the_files(host: Host) -> None
     again = imported(host, "UserPromptSubmit", "user-prompt-submit", prompt="ulw and the docs")
     assert "omo.hooks.asked" in again
     assert "omo.proof.base" not in again
+    assert "omo.workflows.ultrawork.gates" not in again  # nor does it read its whole ledger, for gates
+
+
+def test_the_words_of_scripts_without_spaces_are_loaded_for_such_letters(host: Host) -> None:
+    """They are a third of all words that a prompt is held against."""
+    words = "omo.hooks.unspaced_words"
+    assert words not in imported(host, "UserPromptSubmit", "user-prompt-submit", prompt="ulw fix the flaky tests")
+    assert words in imported(host, "UserPromptSubmit", "user-prompt-submit", prompt="用 ulw 修复测试")

@@ -132,7 +132,6 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
 def _repair_session(context: Context, name: str) -> SessionEvent:
     """Work that the session's row calls done, and no whole row of the ledger, is over but not proven."""
     from omo.work import session
-    from omo.workflows.ultrawork import gates
 
     path = paths.events_file(context.state, name)
 
@@ -141,7 +140,7 @@ def _repair_session(context: Context, name: str) -> SessionEvent:
         chain = runtime.read_chain(context.state, name, before)
         repaired, head = ledger.keep_whole(path, chain.whole, before.get("ledger", {}), context.now)
         event: SessionEvent = {"kind": "repaired", "kept": repaired["kept"], "digest": repaired["digest"]}
-        event["row"], event["run"] = repaired["row"], gates.run_of(before)
+        event["row"], event["run"] = repaired["row"], session.run_of(before)
         after: SessionRow = {**session.disowned(before), "ledger": head.mark}
         return runtime.Change(event, after, [event], head)
 

@@ -67,7 +67,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         ceilings = None if context.is_agent else context.settings.budget  # an agent's shell sets none
         pinned = len(gates.current(context.state, name, row))
         armed = session.arm(row, by=context.actor, limits=limits, now=context.now, ceilings=ceilings, pinned=pinned)
-        event: SessionEvent = {"kind": "activated", "rule": "cli", **gates.begun(row, armed, began)}
+        event: SessionEvent = {"kind": "activated", "rule": "cli", **session.begun(row, armed, began)}
         return runtime.Change(session.woken(row, armed), armed, [event])
 
     woken = context.change(name, decide)
@@ -123,7 +123,8 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     def decide(current: SessionRow | None) -> runtime.Change:
         if current is None or current.get("ledger") != row.get("ledger"):
             return runtime.Change(None)
-        event: SessionEvent = {"kind": "done", "outcome": ended, "tree": proof.look.tree, "run": gates.run_of(current)}
+        event: SessionEvent = {"kind": "done", "outcome": ended, "tree": proof.look.tree}
+        event["run"] = session.run_of(current)
         return runtime.Change(ended, session.finish(current, ended, at=stamp(context.now), files=files), [event])
 
     answer: Outcome | None = context.change(name, decide)
@@ -165,7 +166,7 @@ def _outcome(context: Context, name: str, row: SessionRow, proof: Proof, because
 
         pinned = gates.pinned_commands(context.state, name)
         unseen = require_cited(caller_of(context, name), "--because", [because], pinned)
-    typed = requests.of_run(runtime.vouched_rows(context.state, name), session.KIND, gates.run_of(row) or "")
+    typed = requests.of_run(runtime.vouched_rows(context.state, name), session.KIND, session.run_of(row) or "")
     environ, began_with = child_environment(os.environ), "".join(typed[:1]) if len(typed) > 1 else ""
     left = proving.left_before(context.root, proof.gates.left, proof.look.changed or ())
     return finish.Finish(proof, environ, armed_at, because, skipping, unseen, began_with, left).outcome()

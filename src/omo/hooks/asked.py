@@ -65,17 +65,22 @@ def _armed(
     event: Event, world: World, reading: Reading, by: str, row: SessionRow | None, tree: Base | None
 ) -> runtime.Change:
     """The run begins on the files in `tree`, or goes on; whatever stood still goes on with it."""
+    clauses = _clauses(event.prompt, reading)
     if row is not None:
-        for kind in _called_off(event.prompt, reading) & dict(session.not_given_up(row)).keys():
+        for kind in _called_off(clauses) & dict(session.not_given_up(row)).keys():
             row = session.stop_by_name(row, kind, why=messages.BY_NAME, told=False)
     is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
     if row is not None and is_on and row["ulw"].get("armedFor") == event.fingerprint:
         return runtime.Change(Answer())  # the same prompt, delivered twice
-    from omo.workflows.ultrawork import gates
-
     in_force = settings.load(world.environ, world.root)
-    names_task = _names_task(event.prompt, reading)
-    pinned = list(gates.current(world.state, event.session, row))
+    names_task = any(clause.kind != "go" for clause in clauses)  # anything beside the word and a "go on"
+    pinned: list[Gate] = []
+    is_same_task = False
+    if tree is not None:  # else the run goes on as it is, and its ledger need not be read
+        from omo.workflows.ultrawork import gates
+
+        pinned = list(gates.current(world.state, event.session, row))
+        is_same_task = names_task and _is_task_of_before(event, world, clauses, row)
     armed = session.arm(
         row,
         by=by,
@@ -84,7 +89,7 @@ def _armed(
         ceilings=in_force.budget if by == "user" else None,
         pinned=len(pinned),
         names_task=names_task,
-        goes_on=names_task and _is_task_of_before(event, world, reading, row),
+        goes_on=is_same_task,
     )
     armed = session.note(_counting(event, world, row, armed), {"armedFor": event.fingerprint})
     is_ulw = bool(armed["work"].get(session.KIND, {}).get("state"))
@@ -94,7 +99,7 @@ def _armed(
         armed = {**session.with_next(armed, next_step), "instructed": True}
     armed = session.shown_on(armed)
     woken = [(name, work) for name, work in session.woken(row, armed) if name != session.KIND]
-    noted = gates.begun(row, armed, tree)
+    noted = session.begun(row, armed, tree)
     noted["kind"], noted["rule"] = "rearmed" if is_on else "activated", reading.rule
     noted["text"] = block(event.prompt, LONGEST_TASK)
     if woken:
@@ -108,14 +113,9 @@ def _armed(
     return runtime.Change(answer, armed, [noted])
 
 
-def _names_task(prompt: str, reading: Reading) -> bool:
-    """Whether it says anything beside the word and a "go on"."""
-    return any(clause.kind != "go" for clause in _clauses(prompt, reading))
-
-
-def _called_off(prompt: str, reading: Reading) -> set[str]:
+def _called_off(clauses: list[Clause]) -> set[str]:
     """The workflows to which they say no in the same breath: "forget the plan, ulw fix total" in tests/hooks."""
-    stops = [clause for clause in _clauses(prompt, reading) if clause.kind in ("stop", "wait")]
+    stops = [clause for clause in clauses if clause.kind in ("stop", "wait")]
     return {name for clause in stops for name in clause.names}
 
 
@@ -128,11 +128,11 @@ def _clauses(prompt: str, reading: Reading) -> list[Clause]:
     return [clause for clause in clauses_of(rest) if clause.words and clause.kind != "filler"]
 
 
-def _is_task_of_before(event: Event, world: World, reading: Reading, row: SessionRow | None) -> bool:
+def _is_task_of_before(event: Event, world: World, clauses: list[Clause], row: SessionRow | None) -> bool:
     """A "go on" before others, or, where the run was let go or cancelled, the same words typed once more."""
     if not (run := session.last_run(row)):
         return False
-    if [clause.kind for clause in _clauses(event.prompt, reading)[:1]] == ["go"]:
+    if [clause.kind for clause in clauses[:1]] == ["go"]:
         return True
     if row is None or row["work"].get(session.KIND, {}).get("state") == "done":
         return False  # "ulw do the next item" is another item every time

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.hosts import Refusal
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import (
+        Base,
         Budget,
         FilesAtEnd,
         GivenUp,
@@ -106,7 +108,7 @@ def _begun(old: SessionRow, now: float, pinned: int, *, goes_on: bool) -> Summar
     run: Summary = {"run": f"u{int(now * 1000)}", "state": "active", "open": pinned, "total": pinned, "next": None}
     if before.get("state") in OPEN_STATES and not is_cancelled(old):
         run["run"] = before.get("run") or run["run"]
-        run["open"] = before.get("open", 0)
+        run["open"], run["total"] = before.get("open", 0), before.get("total", 0)
         run["next"] = before.get("next")
     elif goes_on and not (before.get("state") == "done" and outcome.is_done(outcome.of(before))):
         run["run"] = last_run(old) or run["run"]
@@ -124,6 +126,18 @@ def last_run(row: SessionRow | None) -> str:
     known = row or EMPTY
     run = known["work"].get(KIND, {}).get("run") or known["stopContinuation"].get("run")
     return run if isinstance(run, str) else ""
+
+
+def run_of(row: SessionRow | None) -> str | None:
+    """Of plain ultrawork: the one that there is."""
+    run = (row or EMPTY)["work"].get(KIND, {}).get("run")
+    return run if isinstance(run, str) else None
+
+
+def begun(before: SessionRow | None, armed: SessionRow, base: Base | None) -> SessionEvent:
+    """For the row of an arming: the run, and its base where it is a new one. A run keeps the base it began with."""
+    run = run_of(armed)
+    return {"run": run, "base": base} if base and run != last_run(before) else {"run": run}
 
 
 def give_up(row: SessionRow, run: str, what: str, why: str) -> SessionRow:

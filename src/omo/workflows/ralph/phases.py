@@ -16,6 +16,7 @@ from omo.proof import base, contents, gate_runs, hunks, kinds, own_commands
 from omo.state.rows import read_base
 from omo.state.runtime import part
 from omo.text import clip, counted
+from omo.work import session
 from omo.work.agents import EVIDENCE, AgentMessage, messages_in, same_files
 from omo.work.files import Files
 from omo.work.lifecycle import require_reason
@@ -136,7 +137,7 @@ def check(run: RalphRun, files: Files, *, newer_than: str = "") -> PhaseReport:
     finished = [message for message in messages_in(rows, PHASE_OF) if message.text.strip()]
     counting = in_order(finished, state.exec_row.get("files"))
     with_pins = pinned.with_project_pins(caller.state, caller.session, rows, caller.session_rows)
-    gates = list(pinned.fold(with_pins, pinned.run_of(caller.row())))
+    gates = list(pinned.fold(with_pins, session.run_of(caller.row())))
     proofs = {phase: _by_agent(phase, agent, counting, finished) for phase, agent in PROVEN_BY.items() if agent}
     if "IMPL" not in counting:
         proofs["IMPL"] = _own_work(files, state, proofs["IMPL"])

@@ -20,6 +20,7 @@ from omo.safe_open import regular_file
 from omo.settings import Settings
 from omo.state import paths, store
 from omo.text import counted
+from omo.work import session
 from omo.work.run import Caller, Kind, Run, caller_of, load
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan, PlanRow, Repository
@@ -171,7 +172,7 @@ def gates_of(run: PlanRun) -> Gates:
     """What is pinned in the session, and what it said."""
     caller = run.caller
     rows = gates.with_project_pins(caller.state, caller.session, caller.events, caller.session_rows)
-    return gates.fold(rows, gates.run_of(caller.session_rows.get(caller.session)))
+    return gates.fold(rows, session.run_of(caller.session_rows.get(caller.session)))
 
 
 def settings_at(root: str, commit: str | None) -> Settings:

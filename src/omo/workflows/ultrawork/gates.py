@@ -242,7 +242,7 @@ def current(
 ) -> Gates:
     """What is pinned for a session, by its own ledger and by the user in other conversations."""
     rows = ledger.rows(paths.events_file(state, session_id))
-    return fold(with_project_pins(state, session_id, rows, sessions), run_of(row))
+    return fold(with_project_pins(state, session_id, rows, sessions), session.run_of(row))
 
 
 def with_project_pins(
@@ -310,17 +310,6 @@ def pinned_commands(state: str, session_id: str) -> list[PinnedCommand]:
 
     pinned = fold(with_project_pins(state, session_id, runtime.vouched_rows(state, session_id)), None)
     return [PinnedCommand(gate.argv, gate.cwd, 0, gate.timeout) for gate in pinned]
-
-
-def run_of(row: SessionRow | None) -> str | None:
-    run = (row or EMPTY)["work"].get(session.KIND, {}).get("run")
-    return run if isinstance(run, str) else None
-
-
-def begun(before: SessionRow | None, armed: SessionRow, base: Base | None) -> SessionEvent:
-    """For the row of an arming: the run, and its base where it is a new one. A run keeps the base it began with."""
-    run = run_of(armed)
-    return {"run": run, "base": base} if base and run != session.last_run(before) else {"run": run}
 
 
 class SessionGates:
@@ -476,7 +465,7 @@ class SessionGates:
         """Decide on the gates under the session's lock. `after` may change the row that goes with it."""
 
         def carry_out(row: SessionRow | None) -> runtime.Change:
-            run = run_of(row)
+            run = session.run_of(row)
             rows = ledger.rows(paths.events_file(self.state, self.session))
             rows = with_project_pins(self.state, self.session, rows)
             answer, events = decide(fold(rows, run))

@@ -17,7 +17,7 @@ from omo.text import clip
 from omo.work import requests, session
 from omo.work.sections import BY_USER
 from omo.workflows.ultrawork import runs
-from omo.workflows.ultrawork.gates import FoundGates, Gate, GateRun, Gates, pin_line, run_of
+from omo.workflows.ultrawork.gates import FoundGates, Gate, GateRun, Gates, pin_line
 
 MOST_ROUNDS = 3
 BUILT_APART = (TASKS, "node")  # in other languages whoever runs the tests builds
@@ -120,7 +120,7 @@ class Prover:
         a finding that has nothing to do with it."""
         row = self.context.row(self.session)
         events = runtime.vouched_rows(self.context.state, self.session)
-        task = "\n".join(requests.of_run(events, session.KIND, run_of(row) or "")).lower()
+        task = "\n".join(requests.of_run(events, session.KIND, session.run_of(row) or "")).lower()
         for check in self._found(proof):
             names = [check.name.rstrip("s"), *form.CHECKERS.intersection(check.argv)]
             is_meant = any(name in task for name in names)

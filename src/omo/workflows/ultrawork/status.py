@@ -60,10 +60,10 @@ def status(viewer: Viewer) -> Status | None:
 
 def run_of(viewer: Viewer, rows: list[SessionEvent]) -> str | None:
     """Whose results count: the run of the row, or the one that the user called off, which only the ledger names."""
-    run = gates.run_of(viewer.row)
+    run = session.run_of(viewer.row)
     if run or not session.is_cancelled(viewer.row):
         return run
-    return next(filter(None, (gates.run_of(read_row(runtime.part(row, "after"))) for row in reversed(rows))), None)
+    return next(filter(None, (session.run_of(read_row(runtime.part(row, "after"))) for row in reversed(rows))), None)
 
 
 def _item(gate: gates.Gate, now: base.Look | None, whose: str) -> Item:
