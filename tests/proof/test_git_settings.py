@@ -1,4 +1,4 @@
-"""What omo reads of a repository's configuration by itself is what git would have said of it."""
+"""What omo reads of a repository by itself, without git, is what git would have said of it."""
 
 from __future__ import annotations
 
@@ -61,3 +61,43 @@ def test_a_configuration_in_another_file_counts(tmp_path: Path, linked: str) -> 
         call_git(main, "config", "--worktree", "core.fileMode", "false")
         call_git(main, "config", "--unset", "core.fileMode")
     assert git.settings(root).file_mode == "false"
+
+
+@pytest.mark.parametrize(
+    ("calls", "is_plain"),
+    [
+        ([], True),
+        ([("checkout", "-q", "-b", "a/branch")], True),
+        ([("checkout", "-q", "--detach")], True),
+        ([("tag", "-a", "-m", "x", "v1"), ("checkout", "-q", "v1")], True),
+        ([("pack-refs", "--all")], False),
+        (
+            [("symbolic-ref", "refs/heads/a", "refs/heads/main"), ("symbolic-ref", "HEAD", "refs/heads/a")],
+            False,
+        ),
+        ([("symbolic-ref", "HEAD", "refs/heads/unborn")], False),
+    ],
+)
+def test_the_commit_is_the_one_that_git_names(tmp_path: Path, calls: list[tuple[str, ...]], is_plain: bool) -> None:
+    call_git(tmp_path, "init", "-q", "-b", "main")
+    call_git(tmp_path, "commit", "-q", "--allow-empty", "-m", "base")
+    for call in calls:
+        call_git(tmp_path, *call)
+    assert git.head(str(tmp_path)) == git.run(tmp_path, "rev-parse", *git.HEAD).text.strip()
+    assert bool(git.plain_head(str(tmp_path / ".git"))) is is_plain
+
+
+@pytest.mark.parametrize("linked", ["a worktree", "another directory"])
+def test_the_commit_of_a_linked_directory_is_the_one_that_git_names(tmp_path: Path, linked: str) -> None:
+    main, root = tmp_path / "main", tmp_path / "linked"
+    main.mkdir()
+    call_git(main, "init", "-q", "-b", "main")
+    call_git(main, "commit", "-q", "--allow-empty", "-m", "base")
+    if linked == "a worktree":
+        call_git(main, "worktree", "add", "-q", str(root))
+    else:
+        root.mkdir()
+        call_git(root, "init", "-q", "-b", "main")
+        call_git(root, "commit", "-q", "--allow-empty", "-m", "of no account")
+        (root / ".git" / "commondir").write_text(str(main / ".git"))
+    assert git.head(str(root)) == git.head(str(main))

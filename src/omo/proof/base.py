@@ -384,8 +384,7 @@ def _list(root: str, head: str | None, exclude: str, *, is_whole: bool = False) 
     listing_files = git.start(root, every, seconds=git.HOOK_SECONDS)  # meanwhile:
     commit = head or ""
     if head == "HEAD":
-        command = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
-        commit = git.start(root, command, seconds=git.HOOK_SECONDS).answer().text.strip()
+        commit = git.head(root, seconds=git.HOOK_SECONDS)
     differing = _differing(root, commit, as_they_are) if commit else None
     listed = listing_files.answer()
     # A repository above that ignores all of this (dotfiles kept in HOME) has nothing to say about it.

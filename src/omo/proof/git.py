@@ -57,6 +57,10 @@ SETTINGS = (
 # Programs, other files of configuration, and how contents are converted.
 SAYS_MORE = ("filter", "include", "worktreeconfig", "autocrlf", "eol", "attributesfile")
 LARGEST_CONFIGURATION = 1_000_000
+HEAD = ("--verify", "--quiet", "HEAD^{commit}")
+LARGEST_REF = 4096
+COMMIT_LENGTHS = (40, 64)
+HEX = frozenset("0123456789abcdef")
 _EMPTY = {
     "HEAD": "ref: refs/heads/none\n",
     "config": "[core]\n\tprotectNTFS = false\n\tprotectHFS = false\n",
@@ -189,6 +193,29 @@ def place_of_repository(root: str) -> str:
         if os.path.lexists(os.path.join(place, ".git")):
             return os.path.relpath(place, start)
     return ""
+
+
+def head(root: str, *, seconds: float = SECONDS) -> str:
+    """The commit that is checked out; empty where there is none."""
+    if commit := plain_head(os.path.join(root, ".git")):
+        return commit
+    answer = start(root, ["rev-parse", *HEAD], seconds=seconds).answer()
+    return answer.text.strip() if answer.ok else ""
+
+
+def plain_head(directory: str) -> str:
+    """The same where it stands in a file, so that no process has to be started; else empty."""
+    if os.path.lexists(os.path.join(directory, "commondir")):
+        return ""
+    try:
+        text = safe_open.read_file(os.path.join(directory, "HEAD"), LARGEST_REF).decode("ascii")
+        if text.startswith("ref: refs/"):
+            branch = text.removeprefix("ref: ").rstrip("\n")
+            text = safe_open.read_file(os.path.join(directory, branch), LARGEST_REF).decode("ascii")
+    except (OSError, ValueError):
+        return ""  # a worktree, refs that are packed, no commit yet
+    commit = text.removesuffix("\n")
+    return commit if len(commit) in COMMIT_LENGTHS and HEX.issuperset(commit) else ""
 
 
 class GitSettings:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import time
 
 from omo import safe_open
@@ -20,12 +19,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-HEAD = ("--verify", "--quiet", "HEAD^{commit}")
 OWN_INDEX = "omo-index"
 LOCK_SECONDS = 2.0
 POLL = 0.02
-LARGEST_LOCK = LARGEST_REF = 4096
-COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\n?")
+LARGEST_LOCK = 4096
 LARGEST_INDEX = 256 * 1024 * 1024
 NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -54,7 +51,7 @@ class Hold:
     def take(self) -> None:
         """Lock the index. A host's sandbox may keep the git directory read-only: then it is compared afterwards."""
         if self._head is None:
-            self._head = _head(self.root)
+            self._head = git.head(self.root)
         self.is_locked = self._lock()
         if not self.is_locked:
             self._staged = _staged(self.root)
@@ -99,7 +96,7 @@ class Hold:
             moved = "git's index was changed while files were swapped"
         self.is_locked = False
         before, self._head = self._head or "", None
-        head = _head(self.root)
+        head = git.head(self.root)
         if head != before:
             moved = f"HEAD moved from {before[:12] or 'nothing'} to {head[:12] or 'nothing'} while files were swapped"
         return moved
@@ -157,9 +154,9 @@ def find(root: str, mark: str) -> Hold | None:
     if not place:
         return None
     own = os.path.join(os.path.realpath(root), ".git")
-    directory, head = own, _plain_head(own)
+    directory, head = own, git.plain_head(own)
     if not head:
-        about = git.run(root, "rev-parse", "--absolute-git-dir", *HEAD)
+        about = git.run(root, "rev-parse", "--absolute-git-dir", *git.HEAD)
         directory = os.fsdecode(about.output).removesuffix("\n")
         if about.ok:  # else there is no commit yet
             directory, _, head = directory.rpartition("\n")
@@ -182,26 +179,6 @@ def gitlinks(root: str, paths: Sequence[str]) -> list[str]:
         if about.startswith("160000 "):
             found.append(path)
     return found
-
-
-def _head(root: str) -> str:
-    if head := _plain_head(os.path.join(root, ".git")):
-        return head
-    answer = git.run(root, "rev-parse", *HEAD)
-    return answer.text.strip() if answer.ok else ""
-
-
-def _plain_head(directory: str) -> str:
-    """The commit that is checked out, where it stands in a file; empty where git has to be asked. It is only compared
-    with itself, and asking git twice would be a tenth of the time around a run."""
-    try:
-        head = safe_open.read_file(os.path.join(directory, "HEAD"), LARGEST_REF).decode("ascii")
-        if head.startswith("ref: refs/"):
-            branch = head.removeprefix("ref: ").rstrip("\n")
-            head = safe_open.read_file(os.path.join(directory, branch), LARGEST_REF).decode("ascii")
-    except (OSError, ValueError):
-        return ""  # a worktree, refs that are packed, no commit yet
-    return head.rstrip("\n") if COMMIT.fullmatch(head) else ""
 
 
 def _staged(root: str) -> bytes:
