@@ -16,7 +16,7 @@ from tests.hooks.test_tool_gates import open_run
 # os and what it brings along, and builtin or tiny extension modules. Neither json nor re: each is as dear as Python.
 FREE = {
     *("os", "os.path", "stat", "_stat", "posix", "posixpath", "genericpath", "_collections_abc", "abc", "io", "sys"),
-    *("time", "_json", "fcntl", "gc", "_sha2", "_sha256", "__future__"),
+    *("time", "_json", "fcntl", "gc", "_sha2", "_sha256", "select", "__future__"),
 }
 REPORT = """
 import sys

@@ -7,6 +7,7 @@ what they have loaded anyway is imported here; several commands can run at once.
 from __future__ import annotations
 
 import os
+import select
 import time
 
 from omo import safe_open
@@ -20,7 +21,6 @@ SECONDS = 60.0
 HOOK_SECONDS = 5.0
 MOST_OUTPUT = 64_000_000
 MOST_ERRORS = 10_000
-PAUSE = 0.0005
 SMALLEST_PIPE = 4096  # bytes that every system lets lie in one
 
 # safe.directory: what is asked runs nothing of the repository's, so whose it is does not matter here.
@@ -309,27 +309,22 @@ class Process:
 
     def _finish(self) -> GitAnswer:
         kept: dict[int, list[bytes]] = {pipe: [] for pipe in self._pipes}
-        pending = list(self._pipes)
+        readable = select.poll()
+        for pipe in self._pipes:
+            readable.register(pipe, select.POLLIN)
+        pending = set(self._pipes)
         left = MOST_OUTPUT
         status = None
-        for pipe in self._pipes:
-            os.set_blocking(pipe, False)
         try:
-            while pending and left > 0 and time.monotonic() < self._deadline:
-                is_idle = True
-                for pipe in list(pending):
-                    try:
-                        piece = os.read(pipe, 1 << 16)
-                    except BlockingIOError:
-                        continue
-                    is_idle = False
+            while pending and left > 0 and (seconds := self._deadline - time.monotonic()) > 0:
+                for pipe, _ in readable.poll(seconds * 1000):
+                    piece = os.read(pipe, 1 << 16)
                     if piece:
                         kept[pipe].append(piece)
                         left -= len(piece)
                     else:
+                        readable.unregister(pipe)
                         pending.remove(pipe)
-                if is_idle:
-                    time.sleep(PAUSE)
             if not pending:
                 _, status = os.waitpid(self._pid, 0)
         finally:
