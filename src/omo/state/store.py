@@ -217,7 +217,8 @@ def _require_in_project(state: str) -> None:
 def make_dir(directory: str, state: str) -> None:
     """Create a directory of ours. A link planted inside the state directory cannot lead a write out of it."""
     try:
-        os.makedirs(directory, mode=0o700, exist_ok=True)
+        if not os.path.isdir(directory):
+            os.makedirs(directory, mode=0o700, exist_ok=True)
     except OSError as error:
         raise unwritable(directory, error) from None
     inside = os.path.join(os.path.realpath(state), "")
