@@ -83,7 +83,6 @@ class CommandRun(outputs.Printed):
     why: str = ""  # it is unknown
     exit: int | None = None
     seconds: float = 0.0
-    quoted: str = ""
     tail: str = ""
     lacked: Sequence[str] = ()  # variables that it calls for, and that only whoever started omo has
 
@@ -192,15 +191,15 @@ def read_run(
 ) -> CommandRun:
     """What a run that has ended shows; of its output only the end is kept, so it is read now."""
     text = outcome.stdout + outcome.stderr
-    result, why = outputs.result_of(outcome, shadows)
-    if judge is not None and result != "unknown":
-        result, why = judge(outcome)
     # A file is told from a test by its name, where the project has a blank in its path: "node: an export renamed".
     relative = text.replace(f"{os.path.realpath(outcome.cwd)}/", "").replace(f"{outcome.cwd}/", "")
     printed = outputs.read_printed(relative, outcome.exit_code)
-    quoted, seconds = outputs.quoted(relative), round(outcome.duration, 3)
+    result, why = outputs.result_of(outcome, shadows, printed.counts)
+    if judge is not None and result != "unknown":
+        result, why = judge(outcome)
     lacked = _lacked(text, printed, outcome.argv) if result == "fail" else []
-    return CommandRun(on_files, result, why, outcome.exit_code, seconds, quoted, text[-TAIL:], lacked, **vars(printed))
+    seconds = round(outcome.duration, 3)
+    return CommandRun(on_files, result, why, outcome.exit_code, seconds, text[-TAIL:], lacked, **vars(printed))
 
 
 def _lacked(text: str, printed: outputs.Printed, argv: Sequence[str]) -> list[str]:

@@ -8,11 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 
 def lines(*patterns: str, flags: int = 0) -> re.Pattern[str]:
-    return re.compile("|".join(patterns), re.MULTILINE | flags)
+    """What one of them matches. Neighbours with the same start share it: where a line or a word does not begin, none of
+    them is tried. In all of its alternatives a pattern has to begin alike."""
+    parts = []
+    for start, group in groupby(patterns, start_of):
+        either = "|".join(pattern.removeprefix(start) for pattern in group)
+        parts.append(f"{start}(?:{either})" if start else either)
+    return re.compile("|".join(parts), re.MULTILINE | flags)
+
+
+def start_of(pattern: str) -> str:
+    return next((start for start in ("^", r"\b") if pattern.startswith(start)), "")
 
 
 # What stands where the middle of a long output was left out.
@@ -323,27 +334,31 @@ def counts_of(summaries: Iterable[RunnerSummary]) -> Counts | None:
 
 # A build, an import, a collection, a configuration or a resolution that failed: tests were not reached.
 BROKE = lines(
-    # Python, and RSpec
-    r"\berrors? (?:during collection|occurred outside of examples)\b",
+    # Python
     r"^ERROR: (?:usage: |(?:file or directory )?not found: |\S+\.(?:toml|ini|cfg): )",
     r"^INTERNALERROR>|^ImportError while loading conftest |^(?:\w+\.)*UsageError: ",
     r"^[\w.]+: error: (?:unrecognized arguments|argument |the following arguments)",
-    r"^(?:# )?(?:ModuleNotFoundError|ImportError|SyntaxError|IndentationError|TabError): |: No module named \S+$",
+    r"^(?:# )?(?:ModuleNotFoundError|ImportError|SyntaxError|IndentationError|TabError): ",
     # JavaScript and TypeScript
     r"^ +● Test suite failed to run$|^● Validation Error|^[^\w\n]*Failed Suites \d+\b|^failed to load config from ",
     r"^ ?(?:Uncaught |Exception during run: )?Error(?:: Cannot find (?:module|package)| \[ERR_MODULE_NOT_FOUND\])",
     r"^npm (?:ERR!|error) (?:[Mm]issing script|code E[A-KM-Z]|could not )",  # not ELIFECYCLE
     # Go and Rust
-    r"\[(?:build|setup) failed\]|^go: ",
+    r"^go: ",
     r"^error(?:\[E\d+\])?: could not (?:compile|find|parse|load)",
     r"^error: (?:no matching package|failed to )",
     r"^Can't locate \S+ in @INC",  # Perl
     # C, and whatever has a compiler that names the line
     r"^\S+\.(?:c|cc|cpp|cxx|h|hpp|m|mm|swift|kt|java|cs|zig|hs)[:(]\d+[:,)][^\n]*\berror\b",
-    r"\bundefined reference to |\b(?:COMPILATION ERROR|Compilation error|could not be resolved|Could not resolve)\b",
     # shells and make
-    r": command not found$|^\S*sh: (?:.*: )?\S+: not found$|^\S+: \d+: \S+: not found$",
+    r"^\S*sh: (?:.*: )?\S+: not found$|^\S+: \d+: \S+: not found$",
     r"^g?make\S*: \*\*\* No (?:rule to make target|targets) ",
+    # In the middle of a line: Python and RSpec, Go, C and other compilers, shells
+    r"errors? (?:during collection|occurred outside of examples)\b",
+    r": No module named \S+$",
+    r"\[(?:build|setup) failed\]",
+    r"undefined reference to |(?:COMPILATION ERROR|Compilation error|could not be resolved|Could not resolve)\b",
+    r": command not found$",
 )
 # Groups are what is missing. Where a thing is missing from another, both are meant.
 MISSING = lines(
