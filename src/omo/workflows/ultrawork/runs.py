@@ -39,7 +39,8 @@ def require_whole_ledger(context: Context, name: str) -> None:
 
 
 def known_gates(context: Context, name: str) -> gates.Gates:
-    return gates.current(context.state, name, context.row(name))
+    rows = runtime.sessions(context.state)
+    return gates.current(context.state, name, rows.get(name), rows)
 
 
 def whose(context: Context, gate: gates.Gate, began: Base | None) -> str:
