@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.proof import own_commands
+from omo.proof import calls, own_commands
 from omo.proof.project_checks import Check
 from omo.proof.project_files import commit_at
 from tests.kept import shared
@@ -206,7 +206,7 @@ def test_a_script_that_calls_itself_without_end_is_nobody_s(tmp_path: Path) -> N
         tmp_path, {"package.json": '{"scripts": {"test": "jest", "round": "jest && npm run round -- more"}}'}
     )
     assert own_commands.where(str(tmp_path), base, ["npm", "run", "round", "x"], ".") == ""
-    assert own_commands.scripts(commit_at(str(tmp_path), base), ["npm", "run", "round"], ".") == []
+    assert scripts_of(tmp_path, base, ["npm", "run", "round"]) == []
 
 
 def test_without_a_commit_the_gate_is_known_and_nobody_s_own(tmp_path: Path) -> None:
@@ -247,7 +247,12 @@ def test_without_a_commit_the_gate_is_known_and_nobody_s_own(tmp_path: Path) -> 
 )
 def test_the_scripts_that_a_command_executes(command: str, scripts: list[str]) -> None:
     root = shared(make_scripts)
-    assert own_commands.scripts(commit_at(str(root), head(root)), shlex.split(command), ".") == scripts
+    assert scripts_of(root, head(root), shlex.split(command)) == scripts
+
+
+def scripts_of(root: Path, commit: str, argv: list[str]) -> list[str]:
+    files = commit_at(str(root), commit)
+    return own_commands.scripts(files, calls.unfold(files, calls.call_of(argv, ".")))
 
 
 def make_scripts(root: Path) -> None:

@@ -51,9 +51,10 @@ def files_key(changed: Mapping[str, str], which: kinds.Kinds) -> str:
 def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
     files = contents.BaseFiles(subject.root, subject.state, subject.began)
     new = subject.look.changed or ()
-    started = own_commands.scripts(files, command.argv, command.cwd, {*subject.began["files"], *new})
+    unfolded = calls.unfold(files, calls.call_of(command.argv, command.cwd))
+    started = own_commands.scripts(files, unfolded, {*subject.began["files"], *new})
     words: list[str] = []
-    for call in calls.unfold(files, calls.call_of(command.argv, command.cwd)):
+    for call in unfolded:
         words += call.given
     for path in started:  # a script may read a document, and say so only in its text
         words += files.text(path).split()

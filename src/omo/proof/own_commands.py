@@ -190,11 +190,12 @@ def _does(call: Call, need: Call) -> bool:
     return not call.given or (bool(need.given) and set(need.given) <= set(call.given))
 
 
-def scripts(files: Files, argv: Sequence[str], cwd: str, differing: Collection[str] = ()) -> list[str]:
-    """Those of the files that the command starts, itself or by the scripts and targets that the project has for it. One
-    of those that differed from the commit may have been gone: "its script was away when the run began"."""
+def scripts(files: Files, unfolded: Sequence[Call], differing: Collection[str] = ()) -> list[str]:
+    """Those of the files that a command starts which was `unfolded`, itself or by the scripts and targets that the
+    project has for it. One of those that differed from the commit may have been gone: "its script was away when the run
+    began"."""
     started = set()
-    for call in calls.unfold(files, calls.call_of(argv, cwd)):
+    for call in unfolded:
         for name in [*_started(files, call), *_taken(files, call), *_looped_over(files, call)]:
             started.add(calls.below(call.directory, name))
     return sorted(path for path in started if files.has(path) or path in differing)
