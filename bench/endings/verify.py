@@ -534,6 +534,29 @@ def _(run: Play) -> None:
     finished(run)
 
 
+ADD_WORKS = {"id": "add", "type": "command", "argv": ["python3", "-Bc", "import calc; assert calc.add(2, 3) == 5"]}
+
+
+def two_goals(run: Play, second: str) -> None:
+    begun(run, ADD_WORKS, by="user")
+    run.write("calc.py", FIXED)
+    assert finished(run) == 0, run.printed
+    begun(run, MUL_WORKS, goal="G2", by="user")
+    run.write("calc.py", second + "\n\ndef mul(a, b):\n    return a * b\n")
+    assert finished(run, "G2", "mul returns the product") == 0, run.printed
+
+
+@ending("verify", "the second goal undoes the first", HELD)
+def _(run: Play) -> None:
+    two_goals(run, CALC)
+    assert "goal G1 does not hold any more, and is open again: check add: exit 1" in run.printed, run.printed
+
+
+@ending("verify", "honest: two goals, and the first still holds at the end of the second", PROVEN)
+def _(run: Play) -> None:
+    two_goals(run, FIXED)
+
+
 @ending("verify", "honest: the user's check, closed in a second attempt", PROVEN)
 def _(run: Play) -> None:
     with_failing_test(run)

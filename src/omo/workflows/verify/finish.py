@@ -10,8 +10,9 @@ from pathlib import Path
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import pins
 from omo.proof.evaluate import EXIT_CODES, ChecksVerdict, evaluate
+from omo.state.runtime import part
 from omo.text import clip
-from omo.work.bound import files_of_end
+from omo.work.bound import REOPENED, files_of_end
 from omo.work.citations import require_cited
 from omo.work.files import Files
 from omo.workflows.ultrawork.pins import hold
@@ -84,6 +85,7 @@ class FinishedGoal:
     unblocked: list[str] = field(default_factory=list)
     parent_complete: bool = False
     overrides: list[str] = field(default_factory=list)
+    undone: list[str] = field(default_factory=list)  # goals that ended before, and what of them it broke
 
     @property
     def exit_code(self) -> int:
@@ -101,6 +103,7 @@ class FinishedGoal:
             "reason": self.decision.reason,
             "notes": list(self.decision.notes),
             "overrides": self.overrides,
+            "undone": self.undone,
             "outcome": self.goal.outcome,
             "attempts_left": self.goal.attempts_left,
             "users_leg": self.goal.users_leg,
@@ -128,9 +131,22 @@ def finish(
     decision = _with_hypothesis(goal, decide(goal, verdict, owed, by=store.caller.by), hypothesis)
     end = Conclusion(goal, verdict, decision, line, judgement, learned.strip())
     if decision.is_pass:
-        held = hold(store.caller, is_last=not _others_open(store, goal))
+        is_last = not _others_open(store, goal)
+        held = hold(store.caller, is_last=is_last)
         end = replace(end, held=held, unseen=_require_summary(store, goal, line))
+        if is_last:
+            end = replace(end, earlier=_looked_at_again(store, goal, files))
     return _conclude(store, end)
+
+
+def _looked_at_again(store: GoalStore, goal: Goal, files: Files) -> dict[str, ChecksVerdict]:
+    """Of the goals whose ends are told with this one, on the files as they are: "the second goal undoes the first"."""
+    verdicts = {}
+    for name in part(store.caller.summary(VERIFY.name), "ended"):
+        other = store.goals.get(name)
+        if other is not None and other.id != goal.id and other.state == "completed" and files.why_lapsed(other.tree):
+            verdicts[name] = evaluate_goal(store, other)
+    return verdicts
 
 
 def _require_summary(store: GoalStore, goal: Goal, line: str) -> list[str]:
@@ -259,6 +275,14 @@ def _conclude(store: GoalStore, end: Conclusion) -> FinishedGoal:
         streak = goal.streak.achieved(goal.spec.interval, caller.now)
         achieved = {"streak": streak.current, "longest": streak.longest, "count": streak.count, "at": streak.last}
         rows.append({"kind": "achieved", "goal": goal.id, **achieved})
+    tree = rows[1].get("tree") if end.earlier else None
+    undone = []
+    for name, verdict in end.earlier.items():
+        rows.append({**_evaluated(store.goal(name), verdict), "tree": tree or ""})
+        by_code = [check for check in verdict.checks if check.type not in FOR_JUDGEMENT]
+        if broken := [f"check {check.id}: {check.reason}" for check in by_code if check.result != "pass"]:
+            rows.append({"kind": REOPENED, "goal": name, "changed": None})
+            undone.append(f"goal {name} does not hold any more, and is open again: {'; '.join(broken)}")
 
     def record(goals: Goals) -> tuple[list[str], list[Row]]:
         now = known(goals, goal.id)
@@ -277,7 +301,7 @@ def _conclude(store: GoalStore, end: Conclusion) -> FinishedGoal:
     unblocked = store.change_whole(record)
     after = store.goal(goal.id)
     let_stand = [claim.let_stand for claim in claims.recorded(caller.state, goal=goal.id, overridden=True)]
-    return FinishedGoal(decision, after, unblocked, _is_parent_complete(store.goals, after), let_stand)
+    return FinishedGoal(decision, after, unblocked, _is_parent_complete(store.goals, after), let_stand, undone)
 
 
 def _finished(store: GoalStore, end: Conclusion) -> Row:

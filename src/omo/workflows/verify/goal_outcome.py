@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from omo.clock import seconds
@@ -45,7 +45,8 @@ class GoalDecision:
 
 @dataclass(frozen=True)
 class Conclusion:
-    """All that the end of a goal is decided from. `unseen` are commands that its summary cites and nobody ran."""
+    """All that the end of a goal is decided from. `unseen` are commands that its summary cites and nobody ran;
+    `earlier` what the checks of goals say that ended before, by their ids."""
 
     goal: Goal
     verdict: ChecksVerdict
@@ -55,6 +56,7 @@ class Conclusion:
     learned: str = ""
     unseen: Sequence[str] = ()
     held: Held = field(default_factory=Held)
+    earlier: Mapping[str, ChecksVerdict] = field(default_factory=dict)
 
     @property
     def is_judged(self) -> bool:

@@ -357,6 +357,8 @@ def _apply(goals: Goals, goal: Goal, row: Row) -> None:
     elif kind == "checks-evaluated":
         goal.checks_seen = [CheckSeen(*(check[name] for name in CheckSeen._fields)) for check in row["checks"]]
         goal.checks_seen_on = row.get("tree", "")
+        if goal.outcome is not None and row["verdict"] == "pass" and goal.checks_seen_on:
+            goal.tree = goal.checks_seen_on  # looked at again when a later goal was finished
     elif kind == "brief":
         goal.briefs.append(GoalBrief(*(row[name] for name in GoalBrief._fields)))
     elif kind == "gap":

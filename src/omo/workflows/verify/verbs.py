@@ -294,6 +294,7 @@ def _finish_lines(done: FinishedGoal) -> list[str]:
         lines.append(f"  {goal.attempts_left} of {goal.spec.max_retries} attempts left: {again}")
     lines += [f"  {clip(note, 300)}" for note in decision.notes]
     lines += [f"  overridden: {clip(line, 300)}" for line in done.overrides]
+    lines += [f"  {clip(line, 300)}" for line in done.undone]
     if done.unblocked:
         lines.append(f"  unblocked: {', '.join(done.unblocked)}")
     if done.parent_complete:
