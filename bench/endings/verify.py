@@ -541,6 +541,7 @@ def two_goals(run: Play, second: str) -> None:
     begun(run, ADD_WORKS, by="user")
     run.write("calc.py", FIXED)
     assert finished(run) == 0, run.printed
+    assert "now completed. 1 of 1 check passes" in run.printed, run.printed
     begun(run, MUL_WORKS, goal="G2", by="user")
     run.write("calc.py", second + "\n\ndef mul(a, b):\n    return a * b\n")
     assert finished(run, "G2", "mul returns the product") == 0, run.printed

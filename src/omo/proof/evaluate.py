@@ -35,7 +35,7 @@ from omo.proof.checks import (
     ids_of,
 )
 from omo.proof.run import CommandOutcome, run
-from omo.text import clip, listed
+from omo.text import clip, counted, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +88,13 @@ class ChecksVerdict:
     verdict: Result
     flags: list[str]
     checks: list[Observation]
+
+    @property
+    def passes(self) -> str:
+        """1 of 1 check passes; empty where none does."""
+        passed = sum(check.result == "pass" for check in self.checks)
+        verb = "passes" if len(self.checks) == 1 else "pass"
+        return f"{passed} of {counted(len(self.checks), 'check')} {verb}" if passed else ""
 
 
 class CheckFinding(NamedTuple):

@@ -236,9 +236,8 @@ def _passed(goal: Goal, verdict: ChecksVerdict, owed: Sequence[GoalStep], by: st
         reason = f"the agent's leg is done; the user's is pending: {left}"
         return GoalDecision("pass", reason, "agent-leg-complete", gaps, notes)
     facts = []
-    passed = sum(check.result == "pass" for check in verdict.checks)
-    if passed:
-        facts.append(f"{passed} of {len(verdict.checks)} checks pass")
+    if verdict.passes:
+        facts.append(verdict.passes)
     answered = [step.name for step in owed if step.name in (*QUESTIONS, "outcomes") and not step.is_open]
     if answered:
         facts.append(f"answered: {', '.join(answered)}")

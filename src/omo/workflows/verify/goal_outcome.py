@@ -77,9 +77,8 @@ def outcome_of(store: GoalStore, end: Conclusion) -> Outcome | None:
         return None
     facts = []
     by_code = [check for check in end.verdict.checks if check.type not in FOR_JUDGEMENT]
-    if passed := sum(check.result == "pass" for check in end.verdict.checks):
-        verb = "passes" if len(end.verdict.checks) == 1 else "pass"
-        facts.append(f"{passed} of {counted(len(end.verdict.checks), 'check')} {verb}")
+    if end.verdict.passes:
+        facts.append(end.verdict.passes)
     if end.is_judged:
         facts.append(f"{JUDGE} was seen to answer {counted(len(goal.spec.in_words), 'question')} with pass")
     if goal.is_changed:  # they may not know who has edited the file that they named again
