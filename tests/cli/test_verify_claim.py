@@ -90,6 +90,8 @@ def test_a_service_is_up_where_it_accepts_and_down_where_it_refuses(project: Pro
         ("--contains '' --in c", "--contains needs a text"),
         ("--count 1", "--count needs --of"),
         ("--count many --of a", "many"),
+        ("--count -1 --of a", "--count needs 0 or more"),
+        ("--absent a --goal G9", "there is no goal 'G9'"),
         ("--count 1 --of a --value 2", "--value needs --field"),
         ("--absent a --in b", "--in does not belong to --absent"),
         ("--service localhost:80", "--service needs --is"),
@@ -118,6 +120,7 @@ def test_it_names_what_was_seen_and_the_remedy(project: Project) -> None:
 
 
 def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(project: Project) -> None:
+    begun(project)
     reason = "the release job writes it"
     argv = ("verify", "claim", "The wheel is there.", "--count", "1", "--of", "dist/a.whl", "--override", reason)
     ran = project.agent(*argv, "--goal", "G1", "--json")

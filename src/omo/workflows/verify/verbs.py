@@ -357,6 +357,8 @@ def claim(arguments: argparse.Namespace, context: Context) -> Result:
     if len(statement) > LONGEST_TEXT:
         raise BadInput(f"a statement has at most {LONGEST_TEXT} characters", fix="claim one thing at a time")
     override = arguments.override
+    if arguments.goal:
+        _store(arguments, context).goal(arguments.goal)
     row = claims.file_claim(caller_of(context, ""), filed, statement, goal=arguments.goal, override=override)
     verdict = row["verdict"]
     lines = [f"{verdict:8}{filed.in_words}: {row['reason']}"]
@@ -386,6 +388,8 @@ def _claim_of(arguments: argparse.Namespace) -> claims.Claim:
             defects.append(f"--{kind} needs {option}")
     if arguments.value and not arguments.field:
         defects.append("--value needs --field")
+    if kind == "count" and given < 0:
+        defects.append("--count needs 0 or more")
     if "where" in allowed and not given:
         defects.append(f"--{kind} needs a text")
     if defects:
