@@ -51,6 +51,14 @@ def test_a_plan_of_five_steps_that_skips_the_third_is_caught_recovers_and_passes
     assert git(planned.root, "status", "--porcelain") == ""
 
 
+def test_a_recovery_of_what_is_not_there_names_nothing_that_would_refuse_too(planned: Project) -> None:
+    assert "fix: omo plan start plan.md" in planned.check("plan", "recover", "plan.md", code=3).err
+    assert "fix: name a plan that is there" in planned.check("plan", "recover", "nothere.md", code=3).err
+    start(planned)
+    run = planned.summary("ultraplan")["run"]
+    assert "fix: name one of them" in planned.check("plan", "recover", "plan.md", "--run", run, code=2).err
+
+
 def test_a_plan_for_a_file_with_brackets_in_its_name_is_carried_out_within_its_fence(tmp_path: Path) -> None:
     path = "app/[slug]/page.py"
     manifest = {"expected_paths": [path], "must_contain": [{"path": path, "pattern": "^def part1"}]}

@@ -36,7 +36,8 @@ def chosen(caller: Caller, path: Path) -> PlanRun:
     name = from_top(caller, path)
     runs = [run for run in runs_of_repository(caller, name) if run.caller is caller]
     if not runs:
-        raise Refused(f"no session of {name} began here, so none goes on", fix=f"omo plan start {shlex.quote(name)}")
+        fix = f"omo plan start {shlex.quote(name)}" if path.is_file() else "name a plan that is there"
+        raise Refused(f"no session of {name} began here, so none goes on", fix=fix)
     current = load(PLAN, caller)
     if current is not None and current.id in [run.id for run in runs]:
         return require(PLAN, caller)

@@ -241,7 +241,9 @@ def recover(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan import recover as recovering  # which leans on nearly all pages of a plan
 
     caller = _caller(arguments, context)
-    if arguments.plan is None or arguments.named:
+    if arguments.plan is not None and arguments.named:
+        raise BadInput("PLAN and --run each name what to go on with", fix="name one of them")
+    if arguments.plan is None:
         run = require(PLAN, caller, arguments.named)
     else:
         run = recovering.chosen(caller, _path(arguments, context))
