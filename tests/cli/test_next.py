@@ -105,6 +105,18 @@ def test_what_another_conversation_left_open_is_offered(project: Project) -> Non
     project.check("resume", "other")
 
 
+def test_in_another_worktree_it_says_where_the_work_is_on(project: Project, tmp_path: Path) -> None:
+    project.commit()
+    project.prompt("ulw mend it")
+    project.git("worktree", "add", "-q", str(tmp_path / "other"))
+    assert "fix: omo next" in project.check("ulw", "done", cwd=tmp_path / "other", code=3).err
+    assert project.check("next", cwd=tmp_path / "other").out.splitlines() == [
+        "Nothing is on in this directory.",
+        "Next: work where it is on (ultrawork)",
+        f'  $ cd "{project.root}"',
+    ]
+
+
 def test_a_red_gate_is_shown_with_its_command_and_what_it_printed(project: Project) -> None:
     project.prompt("ulw make it green")
     assert "  $ omo gate add NAME -- COMMAND\n" in project.agent("next").out

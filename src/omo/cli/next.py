@@ -10,7 +10,7 @@ from omo.context import Context
 from omo.hooks import messages
 from omo.json_text import Json, dumps
 from omo.result import Result
-from omo.state import runtime
+from omo.state import markers, runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.table import name_of
@@ -172,7 +172,14 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
 
 
 def _nothing_is_on(context: Context, session: str, rows: Json) -> Result:
-    """How one starts, or takes up what another conversation left open and nobody works on."""
+    """Where the session's work is on, else how one starts, or takes up what another conversation left open and nobody
+    works on."""
+    for marker in markers.every():
+        there = marker.state.removesuffix(markers.IN_PROJECT)
+        is_elsewhere = there != marker.state != context.state and not marker.was_replaced
+        if marker.session == session and is_elsewhere:
+            step = NextStep("there", f"work where it is on ({marker.on})", (Command(("cd", there)),))
+            return _off(session, step, _in_words(step), "directory")
     for other, row in left_open.of_others(rows, session).items():
         if left_open.may_be_taken(row, "", context.now):
             works = sentences.listed(runtime.left_open(row))
@@ -182,6 +189,6 @@ def _nothing_is_on(context: Context, session: str, rows: Json) -> Result:
     return _off(session, NextStep("start", "nothing is on in this session"), [lines.HOW_TO_START])
 
 
-def _off(session: str, step: NextStep, text: list[str]) -> Result:
+def _off(session: str, step: NextStep, text: list[str], where: str = "session") -> Result:
     data: Json = {"session": session or None, "mode": "off", "next": step.data, "items": []}
-    return Result(data, progress.folded("\n".join(["Nothing is on in this session.", *text]), sys.stdout))
+    return Result(data, progress.folded("\n".join([f"Nothing is on in this {where}.", *text]), sys.stdout))
