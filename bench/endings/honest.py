@@ -921,6 +921,20 @@ change(
 )
 
 
+@honest("a result that is another now, and the user allows its two files one by one")
+def _(run: Play) -> None:
+    committed(run, {**AS_STRING, "test_more.py": AS_STRING["test_calc.py"]})
+    run.user("ulw change what neg gives")
+    ROUNDED(run)
+    TO_STRING(run)
+    replacing("test_more.py", "'-2'", "'-2.0'")(run)
+    for allowed, left in (("test_calc.py", "test_calc.py, test_more.py"), ("test_more.py", "test_more.py")):
+        run.omo("ulw done")
+        assert f"it passes only with the changed {left}: " in run.printed, run.printed
+        run.user(f"/omo:allow {allowed}")
+    run.omo("ulw done")
+
+
 @honest("a result that is another now, the user asked about it, who allows it")
 def _(run: Play) -> None:
     committed(run, AS_STRING)

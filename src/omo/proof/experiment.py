@@ -376,7 +376,7 @@ class _Trial:
 
     def _old_tests_fail(self, runs: Mapping[str, CommandRun]) -> Experiment:
         without, old, now = runs[WITHOUT], runs[OLD_TESTS], runs[AS_IT_IS]
-        changed = listed(self.arranged.rest, 6)
+        changed = listed([path for path in self.arranged.rest if path in self.arranged.files[OLD_TESTS]], 6)
         if _could_not_be_built(old):
             reason = f"with {changed} as before it does not get to its tests ({old.why or old.quoted})"
             return self._result(OLD_TESTS_FAIL, reason, runs)
