@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
 
+from tests.hunt.walk import Died, death
 from tests.project import Project
 
 CRITERIA = {
@@ -49,6 +51,19 @@ def test_what_was_cleared_with_something_open_is_named_by_the_end_after_it(given
 def test_a_new_request_of_the_users_is_not_held_to_it(given_up: Project, prompt: str) -> None:
     given_up.prompt(prompt)
     assert "givenUp" not in given_up.row()
+
+
+@pytest.mark.parametrize("write", range(6))
+def test_a_run_that_was_given_up_is_named_also_where_that_was_killed(project: Project, write: int) -> None:
+    project.commit()
+    file = project.root.parent / "criteria.json"
+    file.write_text(json.dumps(CRITERIA), encoding="utf-8")
+    project.prompt("/omo:ralph write NOTES")
+    project.check("ralph", "start", "--criteria", str(file))
+    with contextlib.suppress(Died), death(write):
+        project.agent("ralph", "abandon", "it is not worth the time")
+    out = project.check("ralph", "status").out
+    assert "gave up ralph run" not in out or "givenUp" in project.row(), out
 
 
 def test_what_the_user_ends_is_nobodys_exception(project: Project) -> None:

@@ -221,9 +221,8 @@ def abandon(run: RalphRun, reason: str) -> NextStep:
         raise Refused(f"ralph run {run.id} ended already ({state.how})", fix=fix(run, command("omo ralph status")))
     ended_as = outcome_of(state, "abandoned", by=run.caller.by, reason=why)
     row = {"kind": "ended", "how": "abandoned", "verdict": "fail", "receipt": None, "why": why, "outcome": ended_as}
-    run.append(row)
-    step = publish(run)
-    if run.caller.by != "user":
+    if run.caller.by != "user":  # before its end, behind which a run that was killed would not come back to it
         left = named([*state.remaining, *(criterion.id for criterion in state.with_status("BLOCKED"))])
         engine.note_given_up(run, f"ralph run {run.id} was given up with {left} open", why)
-    return step
+    run.append(row)
+    return publish(run)

@@ -162,13 +162,12 @@ def abandon(run: PlanRun, reason: str, *, handoff: str = "") -> FinishedSession:
     if by == "user":
         why = f"plan session {state.run} was ended by the user"
     why = f"{why}: {clip(reason, LONGEST_WHY)}"
-    done = _close(status, row, outcome.outcome(outcome.ENDED, why, state.exceptions), 0)
     left = [number for number in state.steps if number not in row["passed"]]
     if by != "user" and left:
         steps = ", ".join(map(str, left))
         what = f"plan session {state.run} was given up with step {steps} of {clip(state.path, 80)} undone"
         note_given_up(run, what, clip(reason, LONGEST_WHY))
-    return done
+    return _close(status, row, outcome.outcome(outcome.ENDED, why, state.exceptions), 0)
 
 
 def _close(
