@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -14,6 +15,7 @@ from omo.state import paths
 from omo.state.journal import Journal
 from omo.workflows.ultragoal.plan import POINTER
 from tests.cli.sessions import use_blocks
+from tests.hunt.walk import Died, death
 from tests.project import SESSION, Project, Ran, plan_directory
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, TWO
@@ -160,6 +162,15 @@ def test_a_brief_that_cannot_be_used_is_exit_2_and_writes_nothing(project: Proje
     assert not directory(project).exists()
     if "@goal:\n" in "".join(argv):
         assert "block 2" in ran.err, "an empty one is named by its number"
+
+
+@pytest.mark.parametrize("write", range(10))
+def test_a_plan_is_there_also_where_another_by_force_was_killed(project: Project, write: int) -> None:
+    create(project, TWO)
+    with contextlib.suppress(Died), death(write):
+        create(project, ONE, "--force")
+    assert "G001" in project.check("ultragoal", "status").out
+    assert project.stop().blocks
 
 
 def test_an_unfinished_plan_is_refused_and_by_force_archived(project: Project) -> None:

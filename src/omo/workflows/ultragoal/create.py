@@ -49,12 +49,13 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     with ULTRAGOAL.start_lock(caller):
         if load_plan(caller).id != run.id:
             raise Refused("another plan was made in this session just now", fix="omo ultragoal status")
-        if (before is None or before.is_open) and os.path.lexists(run.directory):
-            new.archived = store.keep_as(run.directory, "archived", caller.now)
         if caller.by != "user" and before is not None and (before.is_open or step is not None):
             _give_up(run, before, step)
         new.append(created)
         goal_tool.create(new)
+        # After the new one: were that first, a kill in between would leave neither, and only the user could mend it.
+        if (before is None or before.is_open) and os.path.lexists(run.directory):
+            new.archived = store.keep_as(run.directory, "archived", caller.now)
     return new
 
 
