@@ -227,6 +227,15 @@ def test_files_changed_after_the_judge_failed_them_end_with_an_exception(project
     assert "omo:judge found that it does not hold" in ended["exceptions"][0]["what"]
 
 
+def test_an_answer_of_the_judge_in_another_form_is_called_so(project: Project) -> None:
+    form = json.loads(judged_goal(project).split("```json")[1].rpartition("```")[0])
+    answers = [{"id": each["check"], "result": "pass", "evidence": "`parse` was run"} for each in form["answers"]]
+    project.agent_ends("omo:judge", json.dumps({**form, "answers": answers}))
+    assert (
+        "answers[0] names no criterion and check, so it counts for none" in project.agent("verify", "status", "G1").out
+    )
+
+
 def test_a_judge_that_saw_other_files_settles_nothing(project: Project) -> None:
     judge_says(project, judged_goal(project))
     project.write("parser.py", "nothing\n")

@@ -204,7 +204,8 @@ def judgement_of(goal: Goal, caller: Caller, files: Files) -> GoalJudgement | No
     newest = goal.briefs[-1]
     given = judge.read_messages(agents.messages(caller.state, newest.session, JUDGE), newest.nonce, newest.ts)
     asked: list[judge.Key] = [(goal.id, check) for check in goal.spec.in_words]
-    answers = {check: answer for (_, check), answer in judge.match(given, asked)[0].items()}
+    matched, notes = judge.match(given, asked)
+    answers = {check: answer for (_, check), answer in matched.items()}
     unclear = [f"{check}: {answer.evidence}" for check, answer in answers.items() if answer.result != "pass"]
     if failures:
         return GoalJudgement("failed", "; ".join(failures), answers, found_broken)
@@ -213,7 +214,7 @@ def judgement_of(goal: Goal, caller: Caller, files: Files) -> GoalJudgement | No
     if given.unread:
         return GoalJudgement("owed", given.unread, answers, found_broken)
     if unclear:
-        return GoalJudgement("unknown", clip("; ".join(unclear), 400), answers, found_broken)
+        return GoalJudgement("unknown", clip("; ".join([*unclear, *notes]), 400), answers, found_broken)
     return GoalJudgement("done", f"{len(answers)} of {len(answers)} questions pass", answers, [])
 
 
