@@ -79,6 +79,13 @@ def committed(project: Project) -> None:
     project.commit("the work")
 
 
+def asked_for_more(project: Project) -> None:
+    """The user typed another command since, of which nothing was begun."""
+    proven(project)
+    project.stop()
+    project.prompt("/omo:verify the value is newest")
+
+
 def cancelled(project: Project) -> None:
     arm(project)
     project.cancel()
@@ -132,6 +139,7 @@ STORIES: list[tuple[Callable[[Project], None], int]] = [
     (attested, 3),
     (changed_since, 3),
     (failed_before_and_again, 3),
+    (asked_for_more, 3),
     (cancelled, 3),
     (newer_is_open, 3),
     (nothing, 4),
