@@ -550,7 +550,32 @@ def two_goals(run: Play, second: str) -> None:
 @ending("verify", "the second goal undoes the first", HELD)
 def _(run: Play) -> None:
     two_goals(run, CALC)
-    assert "goal G1 does not hold any more, and is open again: check add: exit 1" in run.printed, run.printed
+    assert "goal G1 is open again: check add: exit 1, 0 needed" in run.printed, run.printed
+
+
+def two_judged(run: Play) -> None:
+    for goal, file in (("G1", "NOTES"), ("G2", "MORE")):
+        begun(run, f"Does {file} say what add returns?", goal=goal, by="user")
+        run.write(file, "the sum\n")
+        judged(run, goal)
+
+
+def judged(run: Play, goal: str) -> None:
+    run.omo(f"verify brief {goal}")
+    run.agent_ends("omo:judge", verdict_on(run.printed, "pass"))
+    assert finished(run, goal) == 0, run.printed
+
+
+@ending("verify", "two goals, the first judged on other files than the second left", HELD)
+def _(run: Play) -> None:
+    two_judged(run)
+    assert "goal G1 is open again: it was judged on other files" in run.printed, run.printed
+
+
+@ending("verify", "honest: two goals, the first judged once more at the end", JUDGED)
+def _(run: Play) -> None:
+    two_judged(run)
+    judged(run, "G1")
 
 
 @ending("verify", "honest: two goals, and the first still holds at the end of the second", PROVEN)

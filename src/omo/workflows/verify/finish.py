@@ -15,6 +15,7 @@ from omo.text import clip
 from omo.work.bound import REOPENED, files_of_end
 from omo.work.citations import require_cited
 from omo.work.files import Files
+from omo.work.outcome import JUDGED
 from omo.workflows.ultrawork.pins import hold
 from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of
@@ -277,11 +278,15 @@ def _conclude(store: GoalStore, end: Conclusion) -> FinishedGoal:
     tree = rows[1].get("tree") if end.earlier else None
     undone = []
     for name, verdict in end.earlier.items():
-        rows.append({**_evaluated(store.goal(name), verdict), "tree": tree or ""})
+        other = store.goal(name)
+        rows.append({**_evaluated(other, verdict), "tree": tree or ""})
         by_code = [check for check in verdict.checks if check.type not in FOR_JUDGEMENT]
-        if broken := [f"check {check.id}: {check.reason}" for check in by_code if check.result != "pass"]:
+        broken = [f"check {check.id}: {check.reason}" for check in by_code if check.result != "pass"]
+        if not broken and other.outcome and other.outcome["verdict"] == JUDGED:
+            broken = ["it was judged on other files"]
+        if broken:
             rows.append({"kind": REOPENED, "goal": name, "changed": None})
-            undone.append(f"goal {name} does not hold any more, and is open again: {'; '.join(broken)}")
+            undone.append(f"goal {name} is open again: {'; '.join(broken)}")
 
     def record(goals: Goals) -> tuple[list[str], list[Row]]:
         now = known(goals, goal.id)
