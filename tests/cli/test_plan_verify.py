@@ -227,9 +227,9 @@ def test_a_session_that_is_given_up_hands_over_as_well(project: Project) -> None
 
 def test_the_path_of_a_plan_stands_in_commands_as_it_can_be_typed(project: Project) -> None:
     in_two_sessions(project)
+    (project.root / "plan.md").rename(project.root / "my plan.md")
     refused = project.agent("plan", "recover", "my plan.md")
     assert "fix: omo plan start 'my plan.md'\n" in refused.err
-    (project.root / "plan.md").rename(project.root / "my plan.md")
     commit(project.root, "docs: another name")
     named = ("plan", "start", "my plan.md", "--unreviewed", WHY)
     project.check(*named, by="user", session=project.session)
