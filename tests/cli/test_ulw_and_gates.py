@@ -442,6 +442,22 @@ def test_blocked_and_waiting_let_the_session_stop_and_come_back(project: Project
     assert project.agent("resume").code == 3
 
 
+@pytest.mark.parametrize("before", ["blocked", "done", "stop"])
+def test_what_stands_still_already_is_not_recorded_as_blocked_once_more(project: Project, before: str) -> None:
+    project.commit()
+    project.prompt("ulw make value new")
+    if before == "stop":
+        project.prompt("stop")
+    elif before == "done":
+        project.check("ulw", "done", "--because", "the value is as it should be")
+    else:
+        project.check("ulw", "blocked", "--evidence", "the registry answers 403 to every push")
+    was = project.row()
+    refused = project.agent("ulw", "blocked", "--evidence", "two designs are possible", "--question", "A or B?")
+    assert (refused.code, "nothing is active" in refused.err, project.row()) == (3, True, was)
+    assert "nd the turn" in project.check("next").out
+
+
 def test_the_agent_cannot_use_the_escape_hatch_or_undo_the_users_word(project: Project) -> None:
     project.agent("ulw", "start")
     refused = project.agent("stop-continuation")
