@@ -547,8 +547,9 @@ def two_goals(run: Play, second: str) -> None:
     assert finished(run, "G2", "mul returns the product") == 0, run.printed
 
 
-@ending("verify", "the second goal undoes the first", HELD)
+@ending("verify", "the second goal undoes the first, and a third waits for it", HELD)
 def _(run: Play) -> None:
+    filed(run, MUL_WORKS, goal="G3", by="user", blocked_by=["G2"])
     two_goals(run, CALC)
     assert "goal G1 is open again: check add: exit 1, 0 needed" in run.printed, run.printed
 

@@ -132,18 +132,19 @@ def finish(
     decision = _with_hypothesis(goal, decide(goal, verdict, owed, by=store.caller.by), hypothesis)
     end = Conclusion(goal, verdict, decision, line, judgement, learned.strip())
     if decision.is_pass:
-        is_last = not _others_open(store, goal)
-        held = hold(store.caller, is_last=is_last)
-        end = replace(end, held=held, unseen=_require_summary(store, goal, line))
-        if is_last:
-            end = replace(end, earlier=_looked_at_again(store, goal, files))
+        held = hold(store.caller, is_last=not _others_open(store, goal))
+        unseen = _require_summary(store, goal, line)
+        end = replace(end, held=held, unseen=unseen, earlier=_looked_at_again(store, goal, files))
     return _conclude(store, end)
 
 
 def _looked_at_again(store: GoalStore, goal: Goal, files: Files) -> dict[str, ChecksVerdict]:
-    """Of the goals whose ends are told with this one, on the files as they are: "the second goal undoes the first"."""
-    verdicts = {}
-    for name in part(store.caller.summary(VERIFY.name), "ended"):
+    """At the last goal of a session: of those whose ends are told with it, on the files as they are ("the second goal
+    undoes the first, and a third waits for it")."""
+    summary, verdicts = store.caller.summary(VERIFY.name), {}
+    if set(summary.get("goals") or []) - {goal.id}:
+        return {}
+    for name in part(summary, "ended"):
         other = store.goals.get(name)
         if other is not None and other.id != goal.id and other.state == "completed" and files.why_lapsed(other.tree):
             verdicts[name] = evaluate_goal(store, other)
