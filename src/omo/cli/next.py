@@ -176,8 +176,7 @@ def _nothing_is_on(context: Context, session: str, rows: Json) -> Result:
     works on."""
     for marker in markers.every():
         there = marker.state.removesuffix(markers.IN_PROJECT)
-        is_elsewhere = there != marker.state != context.state and not marker.was_replaced
-        if marker.session == session and is_elsewhere:
+        if marker.session == session and there != marker.state != context.state and not marker.was_replaced:
             step = NextStep("there", f"work where it is on ({marker.on})", (Command(("cd", there)),))
             return _off(session, step, _in_words(step), "directory")
     for other, row in left_open.of_others(rows, session).items():

@@ -276,11 +276,10 @@ def _conclude(store: GoalStore, end: Conclusion) -> FinishedGoal:
         streak = goal.streak.achieved(goal.spec.interval, caller.now)
         achieved = {"streak": streak.current, "longest": streak.longest, "count": streak.count, "at": streak.last}
         rows.append({"kind": "achieved", "goal": goal.id, **achieved})
-    tree = rows[1].get("tree") if end.earlier else None
     undone = []
     for name, verdict in end.earlier.items():
         other = store.goal(name)
-        rows.append({**_evaluated(other, verdict), "tree": tree or ""})
+        rows.append({**_evaluated(other, verdict), "tree": rows[1].get("tree", "")})
         by_code = [check for check in verdict.checks if check.type not in FOR_JUDGEMENT]
         broken = [f"check {check.id}: {check.reason}" for check in by_code if check.result != "pass"]
         if not broken and other.outcome and other.outcome["verdict"] == JUDGED:
