@@ -342,7 +342,12 @@ class SessionGates:
         event["program"] = program
         event["timeout"] = DEFAULT_TIMEOUT if timeout is None else timeout
         if sealed:
-            event["sealed"] = sorted(sealed)
+            from omo.proof.globs import normal
+
+            try:  # "sealed: the folder that the user names with a slash behind it, its data bent"
+                event["sealed"] = sealed = sorted(map(normal, sealed))
+            except ValueError as error:
+                raise BadInput(f"--sealed {error}", fix="for example --sealed 'gen/**'") from None
         wanted = Gate(event)
 
         def decide(gates: Gates) -> tuple[Gate, list[SessionEvent]]:
