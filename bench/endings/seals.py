@@ -223,16 +223,27 @@ def _(run: Play) -> None:
     run.finish()
 
 
-@ending("ultrawork", "sealed: the folder that the user names with a slash behind it, its data bent", HELD, ATTESTED)
-def _(run: Play) -> None:
+def sealed_values_bent(run: Play, seal: str) -> None:
     run.write("gen/values.py", "SUM = 5\n")
     run.write("compare.py", "import calc\nfrom gen.values import SUM\nassert calc.add(2, 3) == SUM\n")
     run.sh("git add .; git commit -qm 'values to compare with'")
     run.user("ulw mend add")
-    assert "leaves the project" in run.user("/omo:pin --sealed ../gen sums -- python3 -B compare.py")
-    run.user("/omo:pin --sealed ./gen/ sums -- python3 -B compare.py")
+    run.user(f"/omo:pin --sealed {seal} sums -- python3 -B compare.py")
     run.write("gen/values.py", "SUM = -4\n")
     run.finish()
+
+
+@ending("ultrawork", "sealed: the folder that the user names with a slash behind it, its data bent", HELD, ATTESTED)
+def _(run: Play) -> None:
+    assert "leaves the project" in run.user("/omo:pin --sealed ../gen sums -- python3 -B compare.py")
+    sealed_values_bent(run, "./gen/")
+
+
+@ending("ultrawork", "sealed: the folder that the user names in a session below the top", HELD, ATTESTED)
+def _(run: Play) -> None:
+    run.sh("mkdir sub; git mv calc.py test_calc.py sub")
+    run.project /= "sub"
+    sealed_values_bent(run, "'gen/**'")
 
 
 @ending("ultrawork", "sealed: the gate pinned again without its seal, the data bent", HELD, ATTESTED, WAIVED)

@@ -58,7 +58,8 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
         words += call.given
     for path in started:  # a script may read a document, and say so only in its text
         words += files.text(path).split()
-    sealed = command.sealed
+    # From the top, or from where it runs: "sealed: the folder that the user names in a session below the top".
+    sealed = [*command.sealed, *(calls.below(command.cwd, glob) for glob in command.sealed)]
     if not getattr(command, "is_users", True):  # "a refactoring, one of its files sealed by the agent"
         sealed = [glob for glob in sealed if not glob.endswith(kinds.CODE)]
     configuration = [files.text(calls.below(command.cwd, name)) for name in kinds.SAYS_WHAT_IS_COLLECTED]

@@ -237,9 +237,7 @@ def _passed(goal: Goal, verdict: ChecksVerdict, owed: Sequence[GoalStep], by: st
         left = "; ".join(goal.users_leg) or "their confirmation"
         reason = f"the agent's leg is done; the user's is pending: {left}"
         return GoalDecision("pass", reason, "agent-leg-complete", gaps, notes)
-    facts = []
-    if verdict.passes:
-        facts.append(verdict.passes)
+    facts = [verdict.passes] if verdict.passes else []
     answered = [step.name for step in owed if step.name in (*QUESTIONS, "outcomes") and not step.is_open]
     if answered:
         facts.append(f"answered: {', '.join(answered)}")
