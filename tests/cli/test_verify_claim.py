@@ -142,6 +142,15 @@ def test_status_names_a_claim_that_stands_once_also_beside_its_goal(project: Pro
     assert project.agent("status").out.count("the release job writes it") == 1
 
 
+def test_status_names_the_newest_claims_that_stand_and_counts_the_others(project: Project) -> None:
+    for number in range(10):
+        claim = ("verify", "claim", f"The wheel {number} is there.", "--count", "1", "--of", f"dist/{number}.whl")
+        project.check(*claim, "--override", "the release job writes it")
+    said = [line for line in project.check("status").out.splitlines() if line.startswith("override: ")]
+    assert [line.split(" is there")[0] for line in said[:-1]] == [f"override: The wheel {9 - n}" for n in range(8)]
+    assert said[-1] == "override: and 2 more: omo status --json"
+
+
 def test_nothing_to_override_is_said_and_not_recorded_as_one(project: Project) -> None:
     ran = project.agent("verify", "claim", "--absent", "gone", "--override", "better safe than sorry")
     assert (ran.code, "there was nothing to override" in ran.err) == (0, True)

@@ -91,9 +91,8 @@ def project_lines(project: ProjectView, *, everything: bool = False) -> Iterator
         count = f"{off} more" if others else str(off)
         sessions = "session is" if off == 1 else "sessions are"
         yield _fact("", f"{count} {sessions} over: omo status --all", "dim", shape="remark")
-    for override in project.overrides:
-        text = f"{override['claim']}: let stand by the {override['by']}, {override['reason']}"
-        yield _fact("override", text, "yellow", shape="problem")
+    newest = [f"{each['claim']}: let stand by the {each['by']}, {each['reason']}" for each in project.overrides[::-1]]
+    yield from _listed("override", newest, "yellow", shape="problem")
 
 
 def session_lines(view: SessionView, *, everything: bool = False) -> Iterator[Line]:
@@ -122,11 +121,11 @@ def _fact(label: str, text: str, style: str = "", *, shape: str = "fact") -> Lin
     return Line(shape, label, text, ((text, style),))
 
 
-def _listed(label: str, sentences: Sequence[str], style: str) -> Iterator[Line]:
+def _listed(label: str, sentences: Sequence[str], style: str, *, shape: str = "fact") -> Iterator[Line]:
     for sentence in sentences[:MOST_LISTED]:
-        yield _fact(label, sentence, style)
+        yield _fact(label, sentence, style, shape=shape)
     if len(sentences) > MOST_LISTED:
-        yield _fact(label, f"and {len(sentences) - MOST_LISTED} more: omo status --json", style)
+        yield _fact(label, f"and {len(sentences) - MOST_LISTED} more: omo status --json", style, shape=shape)
 
 
 # How a session stands
