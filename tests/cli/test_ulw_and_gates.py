@@ -280,6 +280,7 @@ def test_a_gate_that_hangs_is_ended(project: Project) -> None:
         ["gate", "add", "ok"],
         ["gate", "add", "ok", "--cwd", "..", "--", "x"],
         ["gate", "add", "ok", "--cwd", "nowhere", "--", "x"],
+        ["gate", "add", "ok", "--sealed", "../gen", "--", "x"],
         ["gate", "add", "ok", "--timeout", "0", "--", "x"],
         ["gate", "add", "ok", "--timeout", "soon", "--", "x"],
         ["gate", "add", "ok", "--timeout", "25h", "--", "x"],
@@ -296,6 +297,7 @@ def test_bad_input_is_exit_2_names_the_trouble_and_changes_nothing(project: Proj
     assert ran.err.startswith("omo: ")
     assert "fix:" in ran.err
     assert "Traceback" not in ran.err
+    assert "by a link" not in ran.err, "none is there"
     assert not project.events()
 
 

@@ -79,7 +79,7 @@ def directory_inside(root: Path, name: str) -> Path:
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, name))
     if not is_inside(top, real):
-        raise BadInput(f"{name} leads out of the project by a link", fix="name a directory of the project itself")
+        raise BadInput(f"{name} leads out of the project", fix="name a directory of the project itself")
     return Path(real)
 
 
