@@ -314,6 +314,17 @@ def test_a_begun_goal_is_changed_by_the_user_alone(project: Project) -> None:
     assert project.user("verify", "add", "--file", str(project.root.parent / "G1.json")).code == 0
 
 
+def test_what_is_not_in_progress_is_not_sent_to_a_begin_that_refuses_too(project: Project) -> None:
+    add(project, verification={"checks": [{"type": "path", "path": "parser.py"}]})
+    add(project, id="G2", blocked_by=["G1"])
+    assert "fix: omo verify begin G1" in project.check("verify", "brief", "G1", code=3).err
+    assert "fix: omo verify status G2" in project.check("verify", "brief", "G2", code=3).err
+    begin(project)
+    project.write("parser.py")
+    project.check(*FINISH)
+    assert "fix: omo verify status G1" in project.check("verify", "brief", "G1", code=3).err
+
+
 def test_the_list_shows_every_override_with_or_without_a_goal(project: Project) -> None:
     claim = ("verify", "claim", "--contains", "x", "--in", "nowhere.py", "--override", "it is built at run time")
     assert project.agent(*claim).code == 0

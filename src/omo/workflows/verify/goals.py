@@ -445,7 +445,8 @@ def require_in_progress(goal: Goal) -> None:
     if goal.state == "exhausted":
         raise spent(goal)
     if goal.state != "in-progress":
-        raise Refused(f"goal {goal.id} is {goal.status}, not in progress", fix=f"omo verify begin {goal.id}")
+        verb = "begin" if goal.status == "pending" else "status"
+        raise Refused(f"goal {goal.id} is {goal.status}, not in progress", fix=f"omo verify {verb} {goal.id}")
 
 
 def spent(goal: Goal) -> Refused:
