@@ -178,6 +178,14 @@ def test_with_much_on_a_compaction_still_tells_workflow_item_and_command(host: H
     assert "ulw is paused, ultragoal is paused: do not go on before the user answers." in text
 
 
+@pytest.mark.parametrize("source", ["resume", "compact"])
+def test_of_work_that_has_ended_and_was_not_told_yet_nothing_is_said_to_be_on(host: Host, source: str) -> None:
+    host.prompt("ulw x")
+    host.check("ulw", "done", "--because", "it was asked, and nothing had to be changed")
+    host.send("SessionStart", source=source).assert_silent()
+    assert host.stop().message.startswith("omo: finished on the agent's word: ")
+
+
 @pytest.mark.usefixtures("through_the_shell")
 def test_later_shells_are_told_where_things_are(host: Host, tmp_path: Path) -> None:
     file = tmp_path / "env file"
