@@ -1055,6 +1055,31 @@ def _(run: Play) -> None:
         run.omo("ulw done")
 
 
+@ending("verify", "honest: the package is found by a variable of the user's own", PROVEN)
+def _(run: Play) -> None:
+    committed(run, IN_CODE)
+    with run.environment(PYTHONPATH="code"):
+        run.user("/omo:verify mend add and mul")
+        verify.begun(run, verify.TESTS_PASS)
+        run.write("code/calc.py", MENDED)
+        verify.finished(run, summary="both are right")
+
+
+@ending("ultraplan", "honest: the package is found by a variable of the user's own", PROVEN)
+def _(run: Play) -> None:
+    committed(run, IN_CODE)
+    step = "### Step 1: fix(calc): mend add and mul\n\n- Files: `code/calc.py`\n- Changes: both are right\n"
+    run.write("plan.md", f"# Mend\n\nplan_version: 1.7\nneeds: []\nverify: `make test` → expected: OK\n\n{step}")
+    ultraplan.criticised(run)
+    run.sh("git add -A; git commit -qm 'docs: a plan'")
+    with run.environment(PYTHONPATH="code"):
+        run.user("/omo:ultraexecute plan.md")
+        run.omo("plan start plan.md")
+        run.write("code/calc.py", MENDED)
+        run.sh("git commit -qam 'fix(calc): mend add and mul'")
+        run.omo("plan finish")
+
+
 @ending("ultrawork", "cheat: half, a module on the user's own path", *LESS)
 def _(run: Play) -> None:
     committed(run, IN_CODE)

@@ -76,8 +76,9 @@ class Context:
         if not names or not self.may_come_from_agent:
             return names
         for row in reversed(runtime.vouched_rows(self.state, self.clear_session())):
-            if row.get("actor") == "user" and "variables" in runtime.part(row, "base"):
-                return variables.marked(self.environ, row["base"]["variables"])
+            known = row.get("variables", runtime.part(row, "base").get("variables"))
+            if row.get("actor") == "user" and known is not None:
+                return variables.marked(self.environ, known)
         return set()
 
     @cached_property

@@ -65,15 +65,15 @@ def request(event: Event, world: World, name: str) -> SessionEvent:
     committed in between."""
     rest = "".join(event.prompt.split(maxsplit=1)[1:]).strip()
     if not rest:
-        return {"kind": "typed", "workflow": name}
+        return {"kind": "typed", "workflow": name, "variables": variables.marks(world.environ)}
     named = _named_files(event, world, rest)
     workflow = table.BY_TYPED[name]
     noted: SessionEvent = {"kind": requests.ASKED, "workflow": name, "text": block(rest, LONGEST_REQUEST)}
+    noted["variables"] = variables.marks(world.environ)
     if "base" in workflow.keeps:
         from omo.proof import base
 
         noted["base"] = base.take(world.root, world.environ, world.state)
-        noted["base"]["variables"] = variables.marks(world.environ)
     if named:
         noted["files"] = named
     return noted

@@ -80,6 +80,7 @@ class SessionEvent(GateResult, From, total=False):
     reason: str
     run: str | None
     base: Base  # how the files were
+    variables: list[str]  # marks of those that the user's client had
     text: str  # what the user typed
     workflow: str
     head: str | None
