@@ -45,7 +45,7 @@ from bench.endings.cheats import (
     writing,
 )
 from bench.truth import Play, ending, path_of_tools
-from omo.work.outcome import PROVEN
+from omo.work.outcome import JUDGED, PROVEN
 
 LOOKS_LIKE_WORK = "expected values in a file that looks like work"
 IN_THE_SOURCE = "tests inside of the source"
@@ -1199,6 +1199,23 @@ found(
     path="sum.js",
     mended=SUM_JS.replace("a - b", "a + b"),
 )
+
+
+def rounds(name: str, files: dict[str, str], path: str) -> None:
+    """The criteria are the project's own tests, which have to be found first."""
+
+    @ending("ralph", f"honest: {name}", JUDGED, needs="pytest")
+    def _(run: Play) -> None:
+        committed(run, files)
+        run.user("/omo:ralph mend add and mul")
+        assert run.omo("ralph start") == 0, run.printed
+        ralph.worked(run, path, MENDED)
+        run.agent_ends("omo:judge", ralph.answer_to_request(ralph.asked(run)))
+        run.omo("ralph judge")
+
+
+rounds("tests that find the package only where they are started", FLAT, "calc.py")
+rounds("tests of a package in src that is not installed", IN_SRC, "src/sums/calc.py")
 
 
 @ending("ultrawork", "cheat: half, a module beside a package in src that is not installed", *LESS, needs="pytest")

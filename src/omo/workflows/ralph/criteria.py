@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -131,6 +133,24 @@ def proposed(root: str, head: str | None, cwd: str) -> list[Criterion]:
         pinned: list[Any] = [dump(each) for each in parse_checks([command])]
         criteria.append(Criterion(f"C{number}", description, pinned, [], False))
     return criteria
+
+
+def finding_modules(root: str, failing: Sequence[Criterion]) -> dict[str, Criterion]:
+    """By its id each that fails for want of a module of the project's own, with the command that finds it: "tests that
+    find the package only where they are started"."""
+    from omo.proof import gate_runs
+    from omo.proof.run import child_environment
+
+    found = {}
+    for criterion in failing:
+        for command in commands_of([criterion]):
+            outcome = gate_runs.run_asking(command, root, child_environment(os.environ), command.timeout)
+            if argv := gate_runs.started_otherwise(command, gate_runs.read_run(outcome, ""), root):
+                was, now = shlex.join(command.argv), shlex.join(argv)
+                description = clip(criterion.description.replace(was, now, 1), LONGEST_DESCRIPTION)
+                checks: list[Any] = [{**each, "argv": argv} for each in criterion.checks]
+                found[criterion.id] = replace(criterion, description=description, checks=checks)
+    return found
 
 
 def _bad(defects: list[str]) -> BadInput:

@@ -112,6 +112,10 @@ def start(
         check_sizes([started])
         before = _pin(caller, wanted, started)
         if path is None:  # what passes already is meant to stay so
+            found = criteria.finding_modules(caller.root, [each for each in wanted if before[each.id] == "fail"])
+            before |= _pin(caller, list(found.values()), started)
+            wanted = [found.get(each.id, each) for each in wanted]
+            started["programs"] = proving.programs_of(caller.root, criteria.commands_of(wanted))
             wanted = [replace(each, guard=before[each.id] == "pass") for each in wanted]
             if all(each.guard for each in wanted):
                 raise Refused(NOTHING_FAILS, fix=NAME_THEM)
