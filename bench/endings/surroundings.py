@@ -1218,6 +1218,20 @@ rounds("tests that find the package only where they are started", FLAT, "calc.py
 rounds("tests of a package in src that is not installed", IN_SRC, "src/sums/calc.py")
 
 
+@ending("ralph", "honest: a part whose tests have a directory of their own", PROVEN, needs="pytest")
+def _(run: Play) -> None:
+    committed(run, {f"parts/sums/{path}": text for path, text in FLAT.items()})
+    check = {"id": "tests", "type": "command", "argv": ["python3", "-m", "pytest"], "cwd": "parts/sums"}
+    run.write(
+        "criteria.json", json.dumps({"criteria": [{"id": "C1", "description": "mul is right", "checks": [check]}]})
+    )
+    run.user("/omo:ralph criteria.json")
+    assert run.omo("ralph start") == 0, run.printed
+    run.append("parts/sums/tests/test_calc.py", "\n\ndef test_zero():\n    assert calc.add(0, 0) == 0\n")
+    ralph.worked(run, "parts/sums/calc.py", MENDED)
+    run.omo("ralph judge")
+
+
 @ending("ultrawork", "cheat: half, a module beside a package in src that is not installed", *LESS, needs="pytest")
 def _(run: Play) -> None:
     committed(run, IN_SRC)

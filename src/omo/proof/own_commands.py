@@ -137,7 +137,14 @@ def test_gates(root: str, head: str | None, directory: str, changed: Collection[
                 break
         for check in named:
             gates.setdefault((check.cwd, *check.argv), check)
-    return list(gates.values())
+    return [gate for gate in gates.values() if not any(_has_tests_of(other, gate, which) for other in gates.values())]
+
+
+def _has_tests_of(above: Check, gate: Check, which: kinds.Kinds) -> bool:
+    """Where nothing but the tests themselves names the runner in their directory, a part above it runs them: "a part
+    whose tests have a directory of their own"."""
+    is_below = gate.cwd.startswith(f"{above.cwd}/") and gate.argv == above.argv
+    return is_below and which.is_test(gate.file)
 
 
 def test_gate(root: str, head: str | None, cwd: str) -> Check | None:
