@@ -384,17 +384,16 @@ class SessionGates:
         def decide(gates: Gates) -> tuple[str, list[SessionEvent]]:
             if gates.get(name) is not None:
                 return f"gate {name}", [{"kind": "gate-allowed", "name": name}]
-            from omo.proof import base
+            from omo.proof import base, git
 
             file, separator, test = name.partition("::")
             path = os.path.normpath(file)
-            head = (gates.base or {}).get("head")
-            is_file = os.path.isfile(os.path.join(root, path)) or bool(head and base.committed(root, head, [path]))
+            named = git.run(root, "log", "-1", "--format=", "--name-only", "--relative", "-z", "--", path).text
+            is_file = path in named.split("\0") or os.path.isfile(os.path.join(root, path))  # or was one
             if path.startswith(("../", "/")) or not is_file:
-                named = ", ".join(gates.by_name) or "none"
                 raise BadInput(
                     f"there is neither a gate nor a file {clip(name, LONGEST_NAME)!r}",
-                    fix=f"gates: {named}; or name one file, or one test as FILE::TEST",
+                    fix=f"gates: {', '.join(gates.by_name) or 'none'}; or name one file, or one test as FILE::TEST",
                 )
             began = gates.base if gates.base and not (gates.base.get("unknown") or of_other_work or test) else None
             changed = base.look(root, began).changed if began else None
