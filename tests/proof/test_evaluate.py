@@ -112,6 +112,7 @@ COMMANDS: list[tuple[dict[str, Any], str, str]] = [
     (python("import os; print(os.path.basename(os.getcwd()))", cwd="src", stdout=r"\Asrc\Z|^src$"), "pass", ""),
     (python("pass", stdout=r"\A\Z"), "pass", ""),
     (python("import sys; sys.exit(1)"), "fail", "exit 1, 0 needed"),
+    (python("import absent_module"), "fail", "0 needed: ModuleNotFoundError: No module named 'absent_module'"),
     (python("import os; os.kill(os.getpid(), 15)"), "fail", "ended by signal 15"),
     (python("print('1 failed')", stdout="passed"), "fail", "has no /passed/"),
     (python("pass", cwd="nowhere"), "fail", "directory nowhere is not there"),
