@@ -74,9 +74,12 @@ def test_without_a_file_and_checks_of_the_project_the_request_is_all_there_is(pr
     project.commit()
     project.prompt("/omo:ralph write down what it is for")
     ran = project.check("ralph", "start")
-    assert "The project has no checks of its own, and what the user asked for is the only criterion.\nShow" in ran.out
+    assert (
+        "No check of the project as a whole was found, and what the user asked for is the only criterion.\nShow"
+        in ran.out
+    )
     page = Path(project.check("report").out.splitlines()[-1]).read_text(encoding="utf-8")
-    assert "<dd>the project has no checks of its own" in page, "no file is named before it"
+    assert "<dd>no check of the project as a whole was found" in page, "no file is named before it"
 
 
 def test_without_a_file_the_criteria_are_the_request_and_the_projects_own_checks(project: Project) -> None:

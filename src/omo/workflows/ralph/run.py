@@ -206,7 +206,7 @@ class RalphState:
         if self.is_confirmed:
             return "the user confirmed the criteria"
         if not self.source and all(criterion.id == REQUEST for criterion in self.criteria):
-            return "the project has no checks of its own, and what the user asked for is the only criterion"
+            return "no check of the project as a whole was found, and what the user asked for is the only criterion"
         if not self.source:
             return "the criteria are the project's own checks, as its files named them at the start"
         return "the criteria are the agent's own, the user did not confirm them"
