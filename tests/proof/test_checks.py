@@ -75,6 +75,8 @@ def test_what_is_dumped_is_parsed_to_the_same() -> None:
         ({"type": "command", "command": ["make"]}, "no such field of a command check; there are id, guard,"),
         ({"type": "command", "argv": "make test"}, "checks[0].argv: must be a list, got 'make test'"),
         ({"type": "command", "argv": []}, "must begin with a program"),
+        ({"type": "command", "argv": ["PYTHONPATH=src", "pytest"]}, "PYTHONPATH=src is no program; write [env, NAME"),
+        ({"type": "command", "argv": ["cd", "api", "&&", "pytest"]}, "cd is no program"),
         ({"type": "command", "argv": ["a\0b"]}, "NUL"),
         ({"type": "command", "argv": ["a", 1]}, "checks[0].argv[1]: must be a text, got 1"),
         ({"type": "command", "argv": ["a"], "timeout": 601}, "checks[0].timeout: must be less than or equal to 600"),
