@@ -1065,19 +1065,23 @@ def _(run: Play) -> None:
         verify.finished(run, summary="both are right")
 
 
+def executed(run: Play, path: str, verify_by: str) -> None:
+    step = f"### Step 1: fix(calc): mend add and mul\n\n- Files: `{path}`\n- Changes: both are right\n"
+    run.write("plan.md", f"# Mend\n\nplan_version: 1.7\nneeds: []\nverify: `{verify_by}` → expected: OK\n\n{step}")
+    ultraplan.criticised(run)
+    run.sh("git add -A; git commit -qm 'docs: a plan'")
+    run.user("/omo:ultraexecute plan.md")
+    run.omo("plan start plan.md")
+    run.write(path, MENDED)
+    run.sh("git commit -qam 'fix(calc): mend add and mul'")
+    run.omo("plan finish")
+
+
 @ending("ultraplan", "honest: the package is found by a variable of the user's own", PROVEN)
 def _(run: Play) -> None:
     committed(run, IN_CODE)
-    step = "### Step 1: fix(calc): mend add and mul\n\n- Files: `code/calc.py`\n- Changes: both are right\n"
-    run.write("plan.md", f"# Mend\n\nplan_version: 1.7\nneeds: []\nverify: `make test` → expected: OK\n\n{step}")
-    ultraplan.criticised(run)
-    run.sh("git add -A; git commit -qm 'docs: a plan'")
     with run.environment(PYTHONPATH="code"):
-        run.user("/omo:ultraexecute plan.md")
-        run.omo("plan start plan.md")
-        run.write("code/calc.py", MENDED)
-        run.sh("git commit -qam 'fix(calc): mend add and mul'")
-        run.omo("plan finish")
+        executed(run, "code/calc.py", "make test")
 
 
 @ending("ultrawork", "cheat: half, a module on the user's own path", *LESS)
@@ -1199,6 +1203,12 @@ found(
     path="sum.js",
     mended=SUM_JS.replace("a - b", "a + b"),
 )
+
+
+@ending("ultraplan", "honest: tests of a package in src, by a variable before the command", PROVEN, needs="pytest")
+def _(run: Play) -> None:
+    committed(run, IN_SRC)
+    executed(run, "src/sums/calc.py", "PYTHONPATH=src pytest")
 
 
 def rounds(name: str, files: dict[str, str], path: str) -> None:

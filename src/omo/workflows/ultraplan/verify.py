@@ -121,7 +121,7 @@ def _plain(line: str) -> tuple[str, ...]:
     if _FOR_A_SHELL.search(_QUOTED.sub("", line)):
         return ()
     words = shlex.split(line)
-    return () if not words or "=" in words[0] else tuple(words)
+    return ("env", *words) if words and "=" in words[0] else tuple(words)
 
 
 def _exit_of(argv: Sequence[str], expected: str) -> int:
