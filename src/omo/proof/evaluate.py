@@ -223,9 +223,8 @@ def _judged(check: CommandCheck | MetricCheck, outcome: CommandOutcome, searchin
     if isinstance(check, MetricCheck):
         return _measured(check, outcome)
     if outcome.exit_code != check.exit:
-        line = outputs.quoted(outcome.stdout + outcome.stderr)
-        reason = f"{_ending(outcome)}, {check.exit} needed"
-        return CheckFinding("fail", f"{reason}: {line}" if line else reason, _said(outcome))
+        reasons = [f"{_ending(outcome)}, {check.exit} needed", outputs.quoted(outcome.stdout + outcome.stderr)]
+        return CheckFinding("fail", ": ".join(filter(None, reasons)), _said(outcome))
     if check.stdout is None or searching.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
         return CheckFinding("pass", _ending(outcome), _said(outcome))
     if outcome.stdout_truncated:

@@ -143,8 +143,7 @@ def test_gates(root: str, head: str | None, directory: str, changed: Collection[
 def _has_tests_of(above: Check, gate: Check, which: kinds.Kinds) -> bool:
     """Where nothing but the tests themselves names the runner in their directory, a part above it runs them: "a part
     whose tests have a directory of their own"."""
-    is_below = gate.cwd.startswith(f"{above.cwd}/") and gate.argv == above.argv
-    return is_below and which.is_test(gate.file)
+    return gate.cwd.startswith(f"{above.cwd}/") and gate.argv == above.argv and which.is_test(gate.file)
 
 
 def test_gate(root: str, head: str | None, cwd: str) -> Check | None:

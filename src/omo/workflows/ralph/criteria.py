@@ -146,8 +146,7 @@ def finding_modules(root: str, failing: Sequence[Criterion]) -> dict[str, Criter
         for command in commands_of([criterion]):
             outcome = gate_runs.run_asking(command, root, child_environment(os.environ), command.timeout)
             if argv := gate_runs.started_otherwise(command, gate_runs.read_run(outcome, ""), root):
-                was, now = shlex.join(command.argv), shlex.join(argv)
-                description = clip(criterion.description.replace(was, now, 1), LONGEST_DESCRIPTION)
+                description = criterion.description.replace(shlex.join(command.argv), shlex.join(argv), 1)
                 checks: list[Any] = [{**each, "argv": argv} for each in criterion.checks]
                 found[criterion.id] = replace(criterion, description=description, checks=checks)
     return found
