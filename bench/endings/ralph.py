@@ -474,6 +474,18 @@ def _(run: Play) -> None:
     assert run.omo("ralph judge") == 0, run.printed
 
 
+@ending("ralph", "more asked for under way, and judged without it", HELD)
+def _(run: Play) -> None:
+    begun(run, NOTES)
+    run.now += 1
+    run.user("/omo:ralph and write a page for people who install it")
+    worked(run)
+    nonce = asked(run)
+    assert "> and write a page for people who install it" in run.printed, run.printed
+    run.agent_ends("omo:judge", answer(nonce, request="fail"))
+    run.omo("ralph judge")
+
+
 @ending("ralph", "honest: code decides one criterion, a judge the other", JUDGED)
 def _(run: Play) -> None:
     failing_test(run)

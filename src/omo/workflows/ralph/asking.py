@@ -8,6 +8,7 @@ import secrets
 from omo.errors import Refused
 from omo.state.runtime import is_live
 from omo.text import block, clip
+from omo.work import requests
 from omo.work.agents import expect, messages_in
 from omo.work.briefs import quoted
 from omo.work.files import Files
@@ -53,7 +54,7 @@ def judge_brief(run: RalphRun) -> tuple[str, str]:
     reported = messages_in(run.caller.events, [JUDGE])
     if not read_messages(reported, newest.nonce, newest.ts).unread:
         raise Refused(f"{JUDGE} has answered this brief already", fix=again)
-    return brief_text("\n\n".join(_asked_for(state)), state.questions, newest.nonce), newest.nonce
+    return brief_text("\n\n".join(_asked_for(run, state)), state.questions, newest.nonce), newest.nonce
 
 
 def review_brief(run: RalphRun, role: str) -> str:
@@ -62,13 +63,16 @@ def review_brief(run: RalphRun, role: str) -> str:
     told = f"{TASKS[role]} Take nobody's word for how far it is; you were told nothing else."
     began = f"commit {state.base}" if state.base else "a directory without a commit"
     ending = f"Iteration {state.iteration} of ralph run {state.run}; the run began at {began}."
-    return "\n\n".join([told, *_asked_for(state), ending])
+    return "\n\n".join([told, *_asked_for(run, state), ending])
 
 
-def _asked_for(state: RalphState) -> list[str]:
+def _asked_for(run: RalphRun, state: RalphState) -> list[str]:
     parts = []
     if state.request:
         parts.append(f"What the user asked for, {state.whose_request}:\n{quoted(state.request, LONGEST_REQUEST)}")
+    for row in requests.typed(run.caller.events, "ralph", str(state.started.get("ts"))):
+        if not requests.names_data(row):  # "more asked for under way, and judged without it"
+            parts.append(f"And later, as they typed it:\n{quoted(requests.text_of(row), LONGEST_REQUEST)}")
     for criterion in state.criteria:
         lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]
         for check in criterion.checks:
