@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +24,7 @@ from omo.proof.checks import (
     ids_of,
     parse_checks,
 )
+from omo.proof.evaluate import ChecksVerdict
 from omo.strict import Strict, defects_of
 from omo.text import clip, counted
 from omo.work.citations import without_quotations
@@ -135,17 +135,17 @@ def proposed(root: str, head: str | None, cwd: str) -> list[Criterion]:
     return criteria
 
 
-def finding_modules(root: str, failing: Sequence[Criterion]) -> dict[str, Criterion]:
+def finding_modules(root: str, wanted: Sequence[Criterion], seen: Mapping[str, ChecksVerdict]) -> dict[str, Criterion]:
     """By its id each that fails for want of a module of the project's own, with the command that finds it: "tests that
     find the package only where they are started"."""
-    from omo.proof import gate_runs
-    from omo.proof.run import child_environment
+    from omo.proof import gate_runs, outputs
 
     found = {}
-    for criterion in failing:
+    for criterion in wanted:
+        printed = "\n".join(check.observed for check in seen[criterion.id].checks)
+        ran = gate_runs.CommandRun("", seen[criterion.id].verdict, missing=outputs.read_printed(printed, 1).missing)
         for command in commands_of([criterion]):
-            outcome = gate_runs.run_asking(command, root, child_environment(os.environ), command.timeout)
-            if argv := gate_runs.started_otherwise(command, gate_runs.read_run(outcome, ""), root):
+            if argv := gate_runs.started_otherwise(command, ran, root):
                 description = criterion.description.replace(shlex.join(command.argv), shlex.join(argv), 1)
                 checks: list[Any] = [{**each, "argv": argv} for each in criterion.checks]
                 found[criterion.id] = replace(criterion, description=description, checks=checks)

@@ -18,6 +18,7 @@ from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.proof import base, changes, pins
 from omo.proof.checks import dump, parse_checks
+from omo.proof.evaluate import ChecksVerdict
 from omo.state.rows import read_base
 from omo.state.runtime import part
 from omo.text import block, clip
@@ -110,19 +111,21 @@ def start(
             "after": after,
         }
         check_sizes([started])
-        before = _pin(caller, wanted, started)
-        if path is None:  # what passes already is meant to stay so
-            found = criteria.finding_modules(caller.root, [each for each in wanted if before[each.id] == "fail"])
-            before |= _pin(caller, list(found.values()), started)
+        seen = _pin(caller, wanted, started)
+        if path is None:
+            found = criteria.finding_modules(caller.root, wanted, seen)
+            seen |= _pin(caller, list(found.values()), started)
             wanted = [found.get(each.id, each) for each in wanted]
             started["programs"] = proving.programs_of(caller.root, criteria.commands_of(wanted))
-            wanted = [replace(each, guard=before[each.id] == "pass") for each in wanted]
+            # What passes already is meant to stay so.
+            wanted = [replace(each, guard=seen[each.id].verdict == "pass") for each in wanted]
             if all(each.guard for each in wanted):
                 raise Refused(NOTHING_FAILS, fix=NAME_THEM)
             started["criteria"] = [criterion.data for criterion in wanted]
         if after:
             take_up_again(caller, str(after["run"]))
         run = Run(RALPH, caller, started["run"])
+        before = {name: verdict.verdict for name, verdict in seen.items()}
         run.append({**started, "before": before}, opening(caller, Files(caller.root), 1))
     return run, publish(run, begins=True)
 
@@ -227,13 +230,13 @@ def _request_criterion() -> Criterion:
     return Criterion(rules.REQUEST, rules.REQUEST_DESCRIPTION, checks, [], False)
 
 
-def _pin(caller: Caller, wanted: Sequence[Criterion], started: RalphRow) -> dict[str, str]:
+def _pin(caller: Caller, wanted: Sequence[Criterion], started: RalphRow) -> dict[str, ChecksVerdict]:
     """Pin the checks of each criterion, and tell what each says before the work. All that prove nothing are refused.
 
     A refusal leaves the pins of the others behind, under the name of a run that never began.
     """
     pins.pinned(caller.state)  # refused where that ledger is damaged; below, a refusal is about the checks
-    before: dict[str, str] = {}
+    seen: dict[str, ChecksVerdict] = {}
     defects: list[str] = []
     for criterion in wanted:
         may_pass = criterion.guard or criterion.id in started["carried"]
@@ -249,7 +252,7 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], started: RalphRow) -> dict
                 wait=caller.wait,
                 refuse_vacuous=bool(started["source"]) and not may_pass,
             )
-            before[criterion.id] = report.verdict.verdict
+            seen[criterion.id] = report.verdict
         except Refused as error:
             reasons = error.details.get("defects")
             why = "; ".join(map(str, reasons)) if isinstance(reasons, list) else error.message
@@ -261,7 +264,7 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], started: RalphRow) -> dict
             "where it is meant to stay true, then start again; of a file that you edit the user types the name again",
             defects=defects,
         )
-    return before
+    return seen
 
 
 # The run before it

@@ -388,8 +388,10 @@ class SessionGates:
 
             file, separator, test = name.partition("::")
             path = os.path.normpath(file)
-            named = git.run(root, "log", "-1", "--format=", "--name-only", "--relative", "-z", "--", path).text
-            is_file = path in named.split("\0") or os.path.isfile(os.path.join(root, path))  # or was one
+            is_file = os.path.isfile(os.path.join(root, path))
+            if not is_file:  # it may have been one: of a long history no more is looked at than a hook has time for
+                ever = ["log", "-1", "--format=", "--name-only", "--relative", "-z", "--", path]
+                is_file = path in git.start(root, ever, seconds=git.HOOK_SECONDS).answer().text.split("\0")
             if path.startswith(("../", "/")) or not is_file:
                 raise BadInput(
                     f"there is neither a gate nor a file {clip(name, LONGEST_NAME)!r}",
