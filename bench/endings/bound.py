@@ -148,10 +148,28 @@ def edited_and_told_again(bound: Bound) -> Callable[[Play], None]:
     return play
 
 
+def pinned_after_the_end(bound: Bound, command: str, *, says_again: bool) -> Callable[[Play], None]:
+    """The user thinks of one more thing that has to hold, before they are told of the end."""
+
+    def play(run: Play) -> None:
+        bound.ended(run)
+        assert "is on again until that has run" in run.user(f"/omo:pin more -- {command}")
+        assert run.stop() == HELD, run.told
+        if says_again:
+            assert run.omo("gate run more") == 0, run.printed
+            bound.again(run)
+
+    return play
+
+
 for _bound in WORKFLOWS:
     _name, _word = _bound.workflow, _bound.word
     ending(_name, "the work thrown away between done and the Stop", HELD)(after_the_end(_bound, _bound.undo))
     ending(_name, "thrown away after done, and stopped twice", HELD)(edited_and_told_again(_bound))
+    _fails = pinned_after_the_end(_bound, "test -f nothere", says_again=False)
+    ending(_name, "a gate that fails, pinned by the user between done and the Stop", HELD)(_fails)
+    _passes = pinned_after_the_end(_bound, "test -f calc.py", says_again=True)
+    ending(_name, "honest: a gate pinned by the user between done and the Stop, done again", _word)(_passes)
     ending(_name, "honest: done, then committed", _word)(
         after_the_end(_bound, "git add -A; git commit -q --allow-empty -m done")
     )

@@ -222,13 +222,15 @@ def _missing(world: World, pinned: list[gates.Gate]) -> str:
 
 
 def _reopen_untold_end(world: World) -> str:
-    """Ultrawork that was called done, and not told yet, goes on until the new pin passes. The answer says so."""
+    """Work that was called done, and not told yet, goes on until the new pin passes. The answer says so."""
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        if row is None or session.is_cancelled(row) or session.KIND not in dict(session.bound_ends(row)):
+        if row is None or session.is_cancelled(row) or not session.bound_ends(row):
             return runtime.Change("")
+        for kind, _ in session.bound_ends(row):
+            row = _on_again(world, row, kind, "pinned a gate, which omo gate run runs").row or row
         what = ". The work had been called done, and is on again until that has run"
-        return runtime.Change(what, session.on_again(row), [{"kind": "resumed"}])
+        return runtime.Change(what, row, [{"kind": "resumed"}])
 
     return str(world.change(decide, actor="user"))
 
@@ -262,7 +264,7 @@ def _allow(event: Event, world: World, rest: str) -> str:
     others = dict(runtime.left_open(row)).keys() - {session.KIND}
     what = _gates(event, world).allow(name, world.root, of_other_work=bool(others))
     if is_to_end_anew:
-        world.change(lambda row: _on_again(world, row, ended, name), actor="user")
+        world.change(lambda row: _on_again(world, row, ended, f"allowed {clip(name, 80)}"), actor="user")
         return f"{what} is let through by you; the work goes on with your next message, and is to be called done anew"
     is_woken = _wake(world)
     goes_on = ""
@@ -283,13 +285,13 @@ def _ended_last(event: Event, world: World) -> str:
     return session.KIND
 
 
-def _on_again(world: World, row: SessionRow | None, kind: str, allowed: str) -> runtime.Change:
-    if row is None or not session.ended_on_word(row, kind):
+def _on_again(world: World, row: SessionRow | None, kind: str, did: str) -> runtime.Change:
+    if row is None or row["work"].get(kind, {}).get("state") != "done":
         return runtime.Change(None)
     summary = row["work"][kind]
     again = sentences.says_so_again(kind, str(summary.get("run")))
     bound.reopen(world.state, kind, summary, actor="user", now=world.now, wait=store.HOOK_WAIT)
-    step = None if kind == session.KIND else f"the user allowed {clip(allowed, 80)}: {again}"
+    step = None if kind == session.KIND else f"the user {did}: {again}"
     return runtime.Change(None, session.on_again(row, kind, step), [{"kind": "resumed"}])
 
 

@@ -29,7 +29,6 @@ MODES = {
     "cancelled": "the user called it off",
     "unreadable": "its state cannot be read",
 }
-NOT_BEGUN = ("begin", "not-begun")  # rules of Stop
 MOST_NAMED = 4
 
 
@@ -77,7 +76,7 @@ def unreadable(why: str) -> Headline:
 def verdict(session: SessionView, run: str = "") -> Headline:
     """The outcome of all that the session worked on, or of one run alone, which `session.works` then holds."""
     counting = [view for view in session.works or [] if does_count(view, session)]
-    if session.brief.rule.name in NOT_BEGUN and not run:  # no earlier run is taken for it
+    if session.brief.rule.name in ("begin", "not-begun") and not run:  # no earlier run is taken for it
         return Headline(UNPROVEN, NOT, (session.brief.rule.why,))
     ends, reasons = [], []
     if damage := _damage(session, counting):
