@@ -312,6 +312,13 @@ def test_what_cannot_be_done_says_why_and_does_nothing(on: Host, prompt: str, sa
     assert on.events() == before
 
 
+def test_an_end_that_stands_already_is_not_said_to_name_what_is_allowed_after_it(on: Host) -> None:
+    on.prompt("/omo:pin tests -- grep -q new value")
+    (on.root / "value").write_text("new\n")
+    assert agent(on, "ulw", "done") == 0
+    assert reason(on.prompt("/omo:allow tests")) == "omo: gate tests is let through by you"
+
+
 def test_a_time_out_of_the_users_gate_waits_for_them_and_names_the_line(on: Host) -> None:
     pinned = reason(on.prompt("/omo:pin --timeout 0.2s slow -- sh -c 'tail -f value; true'"))
     assert pinned == "omo: gate slow pinned by you: sh -c 'tail -f value; true' (within 0.2 s)"

@@ -172,8 +172,7 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
 
 
 def _nothing_is_on(context: Context, session: str, rows: Json) -> Result:
-    """Where the session's work is on, else how one starts, or takes up what another conversation left open and nobody
-    works on."""
+    """Where else its work is on; or how one starts, or takes up what another conversation left and nobody works on."""
     for marker in markers.every():
         there = marker.state.removesuffix(markers.IN_PROJECT)
         if marker.session == session and there != marker.state != context.state and not marker.was_replaced:

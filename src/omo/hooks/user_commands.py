@@ -274,7 +274,8 @@ def _allow(event: Event, world: World, rest: str) -> str:
         goes_on = "; the work goes on with your next message"
     elif not runtime.work_in(row, "active") and runtime.work_in(row, "paused"):
         goes_on = '; the work is paused, and goes on when you say "continue"'
-    return f"{what} is let through by you, and the end will say so{goes_on}"
+    says_so = ", and the end will say so" if runtime.left_open(row) else ""  # else it was called done before
+    return f"{what} is let through by you{says_so}{goes_on}"
 
 
 def _ended_last(event: Event, world: World) -> str:
