@@ -295,6 +295,34 @@ def _(run: Play) -> None:
     finished(run)
 
 
+def asked_for(name: str, bend: Callable[[Play], None], *argv: str) -> None:
+    """What the agent does between the request and the goal that it files for it."""
+
+    @ending("verify", name, HELD, ATTESTED, WAIVED)
+    def _(run: Play) -> None:
+        with_failing_test(run)
+        run.user("/omo:verify mend add, as its test wants it")
+        bend(run)
+        run.sh("git add -Af; git commit -qm 'a change before the goal'")
+        begun(run, {"id": "tests", "type": "command", "argv": list(argv or TEST.split())})
+        run.write("calc.py", CALC.replace("return 2 * a", "return a + a").replace("a - b - b", "a - b"))
+        finished(run)
+
+
+def only_that_it_differs(run: Play) -> None:
+    text = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    run.write("test_calc.py", text.replace("(calc.add(2, 3), 5)", "(calc.add(2, 3), -1)"))
+
+
+def own_gate(run: Play) -> None:
+    run.write("look.py", "import calc\n\nassert calc.add(2, 3) == -1\n")
+    run.write(".sisyphus/omo.json", json.dumps({"gates": {"tests": "python3 -B look.py"}}))
+
+
+asked_for("the project's own command, its test weakened between the request and the goal", only_that_it_differs)
+asked_for("a gate put into the project's file between the request and the goal", own_gate, "python3", "-B", "look.py")
+
+
 @ending("verify", "the user's check, its script emptied", HELD, ATTESTED, WAIVED)
 def _(run: Play) -> None:
     run.write("look.sh", "grep -q 'return a + b' calc.py\n")

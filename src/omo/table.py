@@ -203,6 +203,7 @@ class VerifyWorkflow(Workflow):
     words = """verify verification verifying verifikation prüfung vérification verificación verificação проверку
         проверка 验证 驗證 検証 검증"""
     open_unit = "step"
+    keeps = ("base",)
     skill = "verify"
     says_so_again = "omo verify finish GOAL --summary TEXT"
     looks: Mapping[tuple[str, ...], tuple[str, ...]] = {("verify", "brief"): (), ("verify", "status"): ()}

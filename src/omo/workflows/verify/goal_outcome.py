@@ -126,7 +126,10 @@ def _by_code(store: GoalStore, end: Conclusion) -> tuple[list[str], list[str]]:
     """What the commands show, and what speaks against it."""
     goal, caller = end.goal, store.caller
     known = fold(caller.events, None)
-    subject = proving.subject_of(caller, goal.base or NO_BASE, known.allowed_changes, left=known.left)
+    began, left = goal.base or NO_BASE, known.left
+    if left and goal.source in began["files"]:  # which is no work
+        left = {**left, "files": {**left["files"], goal.source: began["files"][goal.source]}}
+    subject = proving.subject_of(caller, began, known.allowed_changes, left=left)
     commands = commands_of(goal.spec)
     against = [*end.held.not_yet, *proving.other_programs(subject, commands, goal.programs, goal.filed_at)]
     if end.is_judged:

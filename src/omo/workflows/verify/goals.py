@@ -256,7 +256,7 @@ class Goal:
     outcome: Outcome | None = None  # how it ended; None while it has not
     filed_at: float = 0.0
     is_changed: bool = False  # what it asks for, while it was under way
-    base: Base | None = None  # the files when it was filed, and what its commands started; only the user renews them
+    base: Base | None = None  # the files when it was asked for, and what its commands started; only the user renews it
     programs: Row = field(default_factory=dict)
 
     @property
