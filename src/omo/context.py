@@ -76,9 +76,8 @@ class Context:
         if not names or not self.may_come_from_agent:
             return names
         for row in reversed(runtime.vouched_rows(self.state, self.clear_session())):
-            known = row.get("variables", runtime.part(row, "base").get("variables"))
-            if row.get("actor") == "user" and known is not None:
-                return variables.marked(self.environ, known)
+            if row.get("actor") == "user" and "variables" in row:
+                return variables.marked(self.environ, row["variables"])
         return set()
 
     @cached_property

@@ -51,14 +51,10 @@ def activate(event: Event, world: World, reading: Reading, by: str = "user") -> 
 
 
 def _files_now(event: Event, world: World, by: str) -> Base:
-    from omo import variables
     from omo.proof import base
 
     directory = paths.session_directory(world.environ, event.project)
-    taken: Base = {**base.take(world.root, world.environ, world.state), "by": by, "directory": directory}
-    if by == "user":
-        taken["variables"] = variables.marks(world.environ)
-    return taken
+    return {**base.take(world.root, world.environ, world.state), "by": by, "directory": directory}
 
 
 def _armed(
@@ -72,6 +68,8 @@ def _armed(
     is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
     if row is not None and is_on and row["ulw"].get("armedFor") == event.fingerprint:
         return runtime.Change(Answer())  # the same prompt, delivered twice
+    from omo import variables
+
     in_force = settings.load(world.environ, world.root)
     names_task = any(clause.kind != "go" for clause in clauses)  # anything beside the word and a "go on"
     pinned: list[Gate] = []
@@ -102,6 +100,7 @@ def _armed(
     noted = session.begun(row, armed, tree)
     noted["kind"], noted["rule"] = "rearmed" if is_on else "activated", reading.rule
     noted["text"] = block(event.prompt, LONGEST_TASK)
+    noted["variables"] = variables.marks(world.environ)
     if woken:
         noted["woke"] = [name for name, _ in woken]
     text = ""

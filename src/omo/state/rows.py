@@ -83,7 +83,6 @@ if TYPE_CHECKING:
         view: str | None  # what git looks at in this clone
         by: str  # who armed the run
         directory: str  # where in the project, as a path below its root
-        variables: list[str]  # marks of those that the user's client had
 
     class FilesAtEnd(Base, total=False):
         """Which files an end speaks of: in what they differed from the commit then."""
