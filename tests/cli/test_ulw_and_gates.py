@@ -241,7 +241,7 @@ def test_of_a_check_that_no_commit_has_it_is_said_where_was_looked(project: Proj
 def test_the_projects_own_checks_are_listed_with_where_they_were_found(project: Project) -> None:
     nothing = project.agent("gate", "suggest").out
     assert "No check was found in this project's files: omo gate add NAME -- COMMAND" in nothing
-    assert "a part below may name its own" in nothing
+    assert "a part below may have one" in nothing
     project.write("pkg/package.json", '{"scripts": {"test": "node --test", "lint": "eslint ."}}')
     project.write("pkg/src/a.js", "")
     project.commit("a package")

@@ -103,8 +103,7 @@ def suggest(arguments: argparse.Namespace, context: Context) -> Result:
     if lines:
         lines.append("The user pins all of them with /omo:pin.")
     else:
-        lines.append(f"No check was found in {found.place}: omo gate add NAME -- COMMAND")
-        lines.append("Only this directory and those above it were looked at: a part below may name its own.")
+        lines.append(f"No check was found in {found.place}: omo gate add NAME -- COMMAND; a part below may have one")
     if found.unlike:
         lines.append(f"In {settings.FILE}, and not as committed: {clip(', '.join(found.unlike), 200)}")
     return Result({"checks": data, "unlike": found.unlike}, "\n".join(lines))

@@ -141,8 +141,7 @@ def test_gates(root: str, head: str | None, directory: str, changed: Collection[
 
 
 def _has_tests_of(above: Check, gate: Check, which: kinds.Kinds) -> bool:
-    """Where nothing but the tests themselves names the runner in their directory, a part above it runs them: "a part
-    whose tests have a directory of their own"."""
+    """Nothing but its tests names the runner there, and above it runs them: "tests have a directory of their own"."""
     return gate.cwd.startswith(f"{above.cwd}/") and gate.argv == above.argv and which.is_test(gate.file)
 
 

@@ -171,7 +171,6 @@ def _nothing_to_prove(verdict: ChecksVerdict) -> Refused:
     names = ", ".join(observation.id for observation in observations)
     return Refused(
         f"every check passes before the work{guards}, so none can show that it was done: {names}",
-        fix="write first the test that fails without the work, or add a check that fails now; if all of it is meant to "
-        "stay true, declare the goal itself guard: true",
+        fix="write its failing test first, or add a check that fails now; if all is to stay true, file it guard: true",
         defects=[f"{observation.id}: {observation.reason}" for observation in observations],
     )

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, ValidationError
 
 from omo.errors import BadInput
-from omo.proof import documents
+from omo.proof import documents, gate_runs, outputs
 from omo.proof.checks import (
     Check,
     CommandCheck,
@@ -138,8 +138,6 @@ def proposed(root: str, head: str | None, cwd: str) -> list[Criterion]:
 def finding_modules(root: str, wanted: Sequence[Criterion], seen: Mapping[str, ChecksVerdict]) -> dict[str, Criterion]:
     """By its id each that fails for want of a module of the project's own, with the command that finds it: "tests that
     find the package only where they are started"."""
-    from omo.proof import gate_runs, outputs
-
     found = {}
     for criterion in wanted:
         printed = "\n".join(check.observed for check in seen[criterion.id].checks)
