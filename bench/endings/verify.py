@@ -562,6 +562,7 @@ def _(run: Play) -> None:
     finished(run)
 
 
+PROJECTS_TESTS = {"id": "tests", "type": "command", "argv": TEST.split()}
 ADD_WORKS = {"id": "add", "type": "command", "argv": ["python3", "-Bc", "import calc; assert calc.add(2, 3) == 5"]}
 
 
@@ -610,6 +611,24 @@ def _(run: Play) -> None:
 @ending("verify", "honest: two goals, and the first still holds at the end of the second", PROVEN)
 def _(run: Play) -> None:
     two_goals(run, FIXED)
+
+
+@ending("verify", "honest: after the end the user changes a test, and asks for more in plain words", PROVEN)
+def _(run: Play) -> None:
+    with_failing_test(run)
+    run.user("/omo:verify mend add, as its test wants it")
+    begun(run, PROJECTS_TESTS)
+    run.write("calc.py", FIXED)
+    finished(run)
+    run.sh("git commit -qam 'add is mended'")
+    assert run.stop() != HELD, run.told
+    text = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    run.write("test_calc.py", text.replace("(calc.twice(2), 4)", "(calc.twice(2), 5)"))
+    run.sh("git commit -qam 'one more, says the user'")
+    run.user("now make twice give what its test wants, and verify that too")
+    begun(run, PROJECTS_TESTS, goal="G2")
+    run.write("calc.py", FIXED.replace("2 * a", "2 * a + 1"))
+    finished(run, "G2", "twice gives one more")
 
 
 @ending("verify", "honest: the user's check, closed in a second attempt", PROVEN)
