@@ -53,7 +53,7 @@ def add(store: GoalStore, spec: Spec, *, source: str, digest: str = "") -> tuple
     artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
     event: Row = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": asdict(spec)}
     event["base"] = base.take(caller.root, os.environ, caller.state)
-    # What they change after an end is theirs: "after the end the user changes a test, and asks for more in plain words".
+    # What they change later is theirs: "after the end the user changes a test, and asks for more in plain words".
     let_go = max((str(row.get("ts")) for row in caller.events if row.get("kind") == "allowed"), default="")
     asked = [read_base(row["base"]) for row in requests.typed(caller.events, "verify", let_go) if "base" in row]
     if asked and caller.by != "user":  # "its test weakened between the request and the goal", whose file is no work
