@@ -360,7 +360,28 @@ def _(run: Play) -> None:
     judged(run, request="fail")
 
 
+OLD_FAILURE = "import unittest\n\n\nclass Other(unittest.TestCase):\n    def test_other(self):\n        self.fail()\n"
+
+
+def beside_old_failure(name: str, test: str, source: str, *right: str) -> None:
+    @ending("ralph", name, *right)
+    def _(run: Play) -> None:
+        run.write("test_other.py", OLD_FAILURE)
+        run.sh("git add -A; git commit -qm 'a test that fails'")
+        run.user("/omo:ralph mend add, with a test")
+        assert run.omo("ralph start") == 0, run.printed
+        run.append("test_calc.py", test)
+        worked(run, "calc.py", source)
+        judged(run)
+
+
+beside_old_failure("a test that failed before, and none of its own", "", FIXED, HELD)
+beside_old_failure("a test that failed before, and another broken", ADD_TEST, FIXED.replace("2 * a", "3 * a"), HELD)
+
+
 # Honest
+
+beside_old_failure("honest: a test that failed before, beside one of its own", ADD_TEST, FIXED, JUDGED)
 
 
 @ending("ralph", "honest: what the user typed and the project's own checks", JUDGED)

@@ -107,6 +107,12 @@ def _proved(subject: Subject, candidate: Candidate) -> experiment.Experiment:
     return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command, judge), judge)
 
 
+def still_failing(subject: Subject, command: GateCommand) -> Sequence[str]:
+    """The tests by which a command fails that failed before the work too, where a new one shows it; else none."""
+    made = experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command))
+    return made.still_failing if made.holds else ()
+
+
 def shown_by_checks(
     subject: Subject,
     checks: Sequence[tuple[str, Check | str, bool]],

@@ -15,6 +15,7 @@ from omo.clock import seconds
 from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import base
+from omo.proof.gate_runs import Subject
 from omo.state.rows import read_base
 from omo.text import clip, listed
 from omo.work import bound, proving, requests
@@ -87,7 +88,8 @@ def judge(
     before = base.take(files.root, os.environ, run.caller.state)  # with what is in no commit
     answers = _answers(run, state, files, result_text)
     notes = answers.notes
-    results = _results(state, Evaluation(run, state, answers.answers, heavy, clock))
+    evaluation = Evaluation(run, state, answers.answers, heavy, clock, _subject(run, state))
+    results = _results(state, evaluation)
     after = Files(files.root)
     if after.tree != files.tree:
         notes += [CHANGED, *_left_behind(after, before)]
@@ -112,7 +114,7 @@ def judge(
         "challenges": answers.challenges,
     }
     if applied.verdict == "pass":
-        row |= _proof(run, state, report)
+        row |= _proof(run, state, report, evaluation)
         wanted = requests.wanted_last(requests.typed(run.caller.events, "ralph"))
         if wanted and wanted[1] > seconds(str(state.started.get("ts"))):
             # "a criterion more in the user's file, named again under way, judged without it"
@@ -176,23 +178,29 @@ def _left_behind(files: Files, before: Base) -> list[str]:
     return [LEFT_BEHIND.format(listed(changed, MOST_NAMED))] if changed else []
 
 
-def _proof(run: RalphRun, state: RalphState, report: PhaseReport) -> RalphRow:
-    """What the commands prove of a run that passed. Beside a judge's word that is only why they need not mean that the
-    work was done; where no judge was asked, they prove what the user confirmed or the project names."""
+def _subject(run: RalphRun, state: RalphState) -> Subject:
     began = read_base(state.started.get("files")) or {"head": None, "files": {}}
     gates = fold(run.caller.events, None)
-    subject = proving.subject_of(run.caller, began, gates.allowed_changes, left=gates.left)
+    return proving.subject_of(run.caller, began, gates.allowed_changes, left=gates.left)
+
+
+def _proof(run: RalphRun, state: RalphState, report: PhaseReport, evaluation: Evaluation) -> RalphRow:
+    """What the commands prove of a run that passed. Beside a judge's word that is only why they need not mean that the
+    work was done; where no judge was asked, they prove what the user confirmed or the project names."""
+    subject, still = evaluation.subject, evaluation.still_failing
+    notes = [f"failed before the work and still: {listed(still, MOST_NAMED)}"] if still else []
     checks = named_checks(state.criteria, is_users=state.is_confirmed)
     commands: list[Any] = [*report.gates, *commands_of(state.criteria)]
     known, began_at = state.started.get("programs") or {}, seconds(state.started.get("ts", ""))
     others = proving.other_programs(subject, commands, known, began_at)
     if others:
-        return {"proof": "", "doubts": others, "allowed": proving.allowed_notes(subject)}
+        return {"proof": "", "doubts": others, "allowed": [*notes, *proving.allowed_notes(subject)]}
     if not state.questions:
         # The hook permits `omo ralph judge` unasked, because it runs only what is pinned.
         shown = proving.shown_by_checks(subject, checks, report.gates, runs_tests=False)
-        return {"proof": shown.proof, "doubts": list(shown.reasons), "allowed": []}
-    return {"proof": "", "doubts": proving.doubts(subject, commands), "allowed": proving.allowed_notes(subject)}
+        return {"proof": shown.proof, "doubts": list(shown.reasons), "allowed": notes}
+    doubts = proving.doubts(subject, commands)
+    return {"proof": "", "doubts": doubts, "allowed": [*notes, *proving.allowed_notes(subject)]}
 
 
 def _results(state: RalphState, evaluation: Evaluation) -> dict[str, CriterionResult]:
