@@ -172,7 +172,7 @@ def _pin(event: Event, world: World, rest: str) -> str:
     gate = _gates(event, world).add(name, pin.argv, cwd=cwd, program=program, timeout=pin.timeout, sealed=pin.sealed)
     _wake(world)
     shell = "; it has a shell's syntax, so sh runs it" if pin.needs_shell else ""
-    reopened = _reopen_untold_end(world)
+    reopened = "" if gate.results else _reopen_untold_end(world)  # what is pinned so already has run
     return f"gate {name} pinned by you: {gates.in_words(gate)}{shell}{_missing(world, [gate])}{reopened}"
 
 
@@ -200,7 +200,7 @@ def _pin_found(event: Event, world: World, checks: list[Check], found: gates.Fou
         pinned.append(gate)
         lines.append(f"{gate.name}: {gates.in_words(gate)} ({clip(check.found_in, 120)})")
     _wake(world)
-    reopened = _reopen_untold_end(world) if pinned else ""
+    reopened = _reopen_untold_end(world) if any(not gate.results for gate in pinned) else ""
     return (
         f"pinned by you, as this project's files name them: {'; '.join(lines)}"
         f"{_missing(world, pinned)}{unlike}{reopened}. /omo:unpin NAME takes one away"
