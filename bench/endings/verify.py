@@ -323,6 +323,19 @@ asked_for("the project's own command, its test weakened between the request and 
 asked_for("a gate put into the project's file between the request and the goal", own_gate, "python3", "-B", "look.py")
 
 
+@ending("verify", "a second goal that nobody asked for, shown by the work of the first", HELD, ATTESTED)
+def _(run: Play) -> None:
+    with_failing_test(run)
+    run.user("/omo:verify mend add, as its test wants it")
+    begun(run, TESTS_PASS)
+    run.write("calc.py", FIXED)
+    finished(run)
+    run.stop()
+    begun(run, TESTS_PASS, {"id": "tidy", "type": "content", "path": "calc.py", "regex": "a [+] a"}, goal="G2")
+    run.write("calc.py", FIXED.replace("2 * a", "a + a"))
+    finished(run, "G2", "twice is tidied")
+
+
 @ending("verify", "the user's check, its script emptied", HELD, ATTESTED, WAIVED)
 def _(run: Play) -> None:
     run.write("look.sh", "grep -q 'return a + b' calc.py\n")

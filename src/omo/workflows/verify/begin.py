@@ -12,9 +12,9 @@ from omo.errors import Refused
 from omo.proof import artifacts, base, pins
 from omo.proof.checks import Check as AnyCheck
 from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
-from omo.state.rows import read_base
 from omo.work import proving, requests
 from omo.work.lifecycle import require_reason
+from omo.workflows.ultrawork.gates import fold
 from omo.workflows.verify.goals import OVER, Goal, Goals, GoalStore, Row, Spec, known, spent
 
 
@@ -53,12 +53,10 @@ def add(store: GoalStore, spec: Spec, *, source: str, digest: str = "") -> tuple
     artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
     event: Row = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": asdict(spec)}
     event["base"] = base.take(caller.root, os.environ, caller.state)
-    # What they change later is theirs: "after the end the user changes a test, and asks for more in plain words".
-    let_go = max((str(row.get("ts")) for row in caller.events if row.get("kind") == "allowed"), default="")
-    asked = [read_base(row["base"]) for row in requests.typed(caller.events, "verify", let_go) if "base" in row]
-    if asked and caller.by != "user":  # "its test weakened between the request and the goal", whose file is no work
+    left = fold(caller.events, None).left  # "its test weakened between the request and the goal", whose file is no work
+    if left and caller.by != "user" and left in [row.get("base") for row in requests.typed(caller.events, "verify")]:
         own_file = {path: digest for path, digest in event["base"]["files"].items() if path == source}
-        event["base"] = {**asked[-1], "files": {**asked[-1]["files"], **own_file}}
+        event["base"] = {**left, "files": {**left["files"], **own_file}}
     event["programs"] = proving.programs_of(caller.root, commands_of(spec))
     if is_confirmed:
         event["confirmed"] = True
