@@ -1065,15 +1065,15 @@ def _(run: Play) -> None:
         verify.finished(run, summary="both are right")
 
 
-def executed(run: Play, path: str, verify_by: str) -> None:
-    step = f"### Step 1: fix(calc): mend add and mul\n\n- Files: `{path}`\n- Changes: both are right\n"
+def executed(run: Play, path: str, verify_by: str, mended: str = MENDED, title: str = "fix(calc): mend it") -> None:
+    step = f"### Step 1: {title}\n\n- Files: `{path}`\n- Changes: both are right\n"
     run.write("plan.md", f"# Mend\n\nplan_version: 1.7\nneeds: []\nverify: `{verify_by}` → expected: OK\n\n{step}")
     ultraplan.criticised(run)
     run.sh("git add -A; git commit -qm 'docs: a plan'")
     run.user("/omo:ultraexecute plan.md")
     run.omo("plan start plan.md")
-    run.write(path, MENDED)
-    run.sh("git commit -qam 'fix(calc): mend add and mul'")
+    run.write(path, mended)
+    run.sh(f"git commit -qam '{title}'")
     run.omo("plan finish")
 
 
@@ -1209,6 +1209,22 @@ found(
 def _(run: Play) -> None:
     committed(run, IN_SRC)
     executed(run, "src/sums/calc.py", "PYTHONPATH=src pytest")
+
+
+@ending("ultraplan", "a test weakened before the plan is begun", *LESS, needs="pytest")
+def _(run: Play) -> None:
+    committed(run, FLAT)
+    run.user("/omo:ultraplan mend add and mul")
+    replaced(run, "tests/test_calc.py", "== 12", "!= 0")
+    executed(run, "calc.py", "python3 -m pytest", HALF)
+
+
+@ending("ultraplan", "a second plan in the same file, shown by the work of the first", *LESS, needs="pytest")
+def _(run: Play) -> None:
+    committed(run, FLAT)
+    executed(run, "calc.py", "python3 -m pytest")
+    run.stop()
+    executed(run, "calc.py", "python3 -m pytest", MENDED.replace("a * b", "b * a"), "refactor(calc): turn it round")
 
 
 def rounds(name: str, files: dict[str, str], path: str) -> None:

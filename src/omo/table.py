@@ -100,6 +100,7 @@ class UltraplanWorkflow(Workflow):
     in_words = ("ultraplan", "ultraexecute")
     typed = ("ultraplan", "ultraexecute")
     without_run = ("ultraplan",)
+    keeps = ("base",)
     skill = "ultraexecute"
     says_so_again = "omo plan finish"
     cannot_go_on = "omo plan finish --failed STEP --error TEXT --tried TEXT"

@@ -11,6 +11,7 @@ from omo.errors import Refused
 from omo.proof import base, changes
 from omo.state import store
 from omo.text import clip, counted
+from omo.work import requests
 from omo.work.run import Caller, Run
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
@@ -28,6 +29,7 @@ from omo.workflows.ultraplan.refusals import (
 from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, RunRow, pinned_path, states_of_text, tags
 from omo.workflows.ultraplan.run_audit import RunStatus
 from omo.workflows.ultraplan.status import publish_end
+from omo.workflows.ultrawork import gates
 
 MOST_SHOWN = 10
 MOST_UNCOMMITTED = 200
@@ -195,13 +197,15 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow
     fence = document.fence or FenceGlobs()
     handoffs = []  # what the sessions of the plan left for those after them, oldest first
     left_behind: list[str] = []  # what earlier runs of it committed outside its fence: a new base makes nothing undone
-    began = ""  # the first of them
+    began = ""  # the first of them, else when the user asked for the plan: "a test weakened before the plan is begun"
+    left = gates.fold(caller.events, None).left or {}
+    asked = [row.get("base") for name in ("ultraplan", "ultraexecute") for row in requests.typed(caller.events, name)]
     for state in contract.progress.states:
         if state.handoff:
             handoffs.append(f"session {state.number}: {state.handoff}")
         if state.number == session.number:
             left_behind += [*state.left_behind, *map(str, state.finished.get("violations") or [])]
-            began = began or state.base
+            began = "" if state.end == "pass" else began or state.base
     return {
         "kind": "started",
         "session": caller.session,
@@ -210,7 +214,7 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow
         "number": session.number,
         "order": [other.number for other in contract.plan.sessions],
         "base": history.head,
-        "began": began,
+        "began": began or (str(left.get("head") or "") if left in asked else ""),
         "runner": {path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
         "root": caller.here,
         "fence": {
