@@ -10,6 +10,7 @@ from pathlib import Path
 from omo.errors import Refused
 from omo.proof import base, changes
 from omo.state import store
+from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import requests
 from omo.work.run import Caller, Run
@@ -198,8 +199,8 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow
     handoffs = []  # what the sessions of the plan left for those after them, oldest first
     left_behind: list[str] = []  # what earlier runs of it committed outside its fence: a new base makes nothing undone
     began = ""  # the first of them, else when the user asked for the plan: "a test weakened before the plan is begun"
-    left = gates.fold(caller.events, None).left or {}
-    asked = [row.get("base") for name in ("ultraplan", "ultraexecute") for row in requests.typed(caller.events, name)]
+    asked = requests.typed(caller.events, "ultraplan") or requests.typed(caller.events, "ultraexecute")
+    is_open = bool(asked) and gates.fold(caller.events, None).left is not None
     for state in contract.progress.states:
         if state.handoff:
             handoffs.append(f"session {state.number}: {state.handoff}")
@@ -214,7 +215,7 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow
         "number": session.number,
         "order": [other.number for other in contract.plan.sessions],
         "base": history.head,
-        "began": began or (str(left.get("head") or "") if left in asked else ""),
+        "began": began or (str(part(asked[-1], "base").get("head") or "") if is_open else ""),
         "runner": {path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
         "root": caller.here,
         "fence": {
