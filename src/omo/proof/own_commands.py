@@ -137,12 +137,11 @@ def test_gates(root: str, head: str | None, directory: str, changed: Collection[
                 break
         for check in named:
             gates.setdefault((check.cwd, *check.argv), check)
-    return [gate for gate in gates.values() if not any(_has_tests_of(other, gate, which) for other in gates.values())]
-
-
-def _has_tests_of(above: Check, gate: Check, which: kinds.Kinds) -> bool:
-    """Nothing but its tests names the runner there, and above it runs them: "tests have a directory of their own"."""
-    return gate.cwd.startswith(f"{above.cwd}/") and gate.argv == above.argv and which.is_test(gate.file)
+    # "a part whose tests have a directory of their own": it runs them, and nothing but they names a runner there.
+    for key in [key for key, each in gates.items() if which.is_test(each.file)]:
+        if any((above, *key[1:]) in gates for above in project_checks.upwards(key[0])[1:]):
+            del gates[key]
+    return list(gates.values())
 
 
 def test_gate(root: str, head: str | None, cwd: str) -> Check | None:

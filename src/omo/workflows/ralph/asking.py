@@ -70,9 +70,9 @@ def _asked_for(run: RalphRun, state: RalphState) -> list[str]:
     parts = []
     if state.request:
         parts.append(f"What the user asked for, {state.whose_request}:\n{quoted(state.request, LONGEST_REQUEST)}")
-    for row in requests.typed(run.caller.events, "ralph", str(state.started.get("ts"))):
-        if not requests.names_data(row):  # "more asked for under way, and judged without it"
-            parts.append(f"And later, as they typed it:\n{quoted(requests.text_of(row), LONGEST_REQUEST)}")
+    later = requests.typed(run.caller.events, "ralph", str(state.started.get("ts")))  # "more asked for under way"
+    words = [requests.text_of(row) for row in later if not requests.names_data(row)]
+    parts += [f"And later, as they typed it:\n{quoted(text, LONGEST_REQUEST)}" for text in words]
     for criterion in state.criteria:
         lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]
         for check in criterion.checks:
