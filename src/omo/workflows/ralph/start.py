@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -113,15 +113,7 @@ def start(
         check_sizes([started])
         seen = _pin(caller, wanted, started)
         if path is None:
-            found = criteria.finding_modules(caller.root, wanted, seen)
-            seen |= _pin(caller, list(found.values()), started)
-            wanted = [found.get(each.id, each) for each in wanted]
-            started["programs"] = proving.programs_of(caller.root, criteria.commands_of(wanted))
-            # What passes already is meant to stay so.
-            wanted = [replace(each, guard=seen[each.id].verdict == "pass") for each in wanted]
-            if all(each.guard for each in wanted):
-                raise Refused(NOTHING_FAILS, fix=NAME_THEM)
-            started["criteria"] = [criterion.data for criterion in wanted]
+            seen |= _adjust_found(caller, wanted, seen, started)
         if after:
             take_up_again(caller, str(after["run"]))
         run = Run(RALPH, caller, started["run"])
@@ -265,6 +257,22 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], started: RalphRow) -> dict
             defects=defects,
         )
     return seen
+
+
+def _adjust_found(
+    caller: Caller, wanted: Sequence[Criterion], seen: Mapping[str, ChecksVerdict], started: RalphRow
+) -> dict[str, ChecksVerdict]:
+    """What the project's files name is started so that it finds the project's modules, and what passes already is meant
+    to stay so. The answer is what was pinned anew."""
+    found = criteria.finding_modules(caller.root, wanted, seen)
+    pinned = _pin(caller, list(found.values()), started)
+    wanted = [found.get(each.id, each) for each in wanted]
+    wanted = [replace(each, guard={**seen, **pinned}[each.id].verdict == "pass") for each in wanted]
+    if all(each.guard for each in wanted):
+        raise Refused(NOTHING_FAILS, fix=NAME_THEM)
+    started["programs"] = proving.programs_of(caller.root, criteria.commands_of(wanted))
+    started["criteria"] = [criterion.data for criterion in wanted]
+    return pinned
 
 
 # The run before it
