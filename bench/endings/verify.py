@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from bench.truth import ADD_TEST, CALC, FIXED, HELD, SESSION, TEST, Play, ending
+from bench.truth import ADD_TEST, CALC, FIXED, HELD, SESSION, TEST, TESTS, Play, ending
 from omo.work.outcome import ATTESTED, ENDED, JUDGED, PROVEN, WAIVED
 
 NOTES = {"id": "notes", "type": "path", "path": "NOTES"}
@@ -624,6 +624,23 @@ def _(run: Play) -> None:
 @ending("verify", "honest: two goals, and the first still holds at the end of the second", PROVEN)
 def _(run: Play) -> None:
     two_goals(run, FIXED)
+
+
+def users_check_beside(name: str, other: str, *right: str) -> None:
+    """A check of the user's, and beside it one more test of the project's, which nobody has named."""
+
+    @ending("verify", name, *right)
+    def _(run: Play) -> None:
+        run.write("test_other.py", TESTS.replace("class Calc", "class Other").replace("calc.twice(2), 4", other))
+        run.sh("git add -A; git commit -qm 'another test'")
+        begun(run, ADD_WORKS, by="user")
+        run.append("test_calc.py", ADD_TEST)
+        run.write("calc.py", FIXED)
+        finished(run)
+
+
+users_check_beside("honest: the user's check, and a test elsewhere that failed before", "calc.twice(2), 5", PROVEN)
+users_check_beside("the user's check, and a test elsewhere that passed before", "calc.add(1, 1), -1", *(HELD, ATTESTED))
 
 
 @ending("verify", "honest: after the end the user changes a test, and asks for more in plain words", PROVEN)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 NamedCommand = tuple[str, GateCommand, bool]  # and whether it is the user's
 USERS = "the user's"
+FAILED_BEFORE = "failed before the work and still: {}"
 LEFT = "changed in a run before it, and not held against what they were: {}"
 COMMENTS = ("#", "//", "--", ";")
 COMMENT_OF_A_PAGE = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -92,11 +93,14 @@ def shown(
             reasons.append(f"{candidate.name} passes; {made.reason}")
             continue
         passing = [each.command for each in candidates if not getattr(each.command, "exit", 0)]
-        if missing := missing_tests(subject, [*passing, *others], runs_tests=runs_tests):
-            reasons.append(missing)
+        beside = own_tests(subject, [*passing, *others], runs_tests=runs_tests)
+        if beside.missing:
+            reasons.append(beside.missing)
             continue
         command = clip(typed(candidate.command.argv), 80)
         parts = [f"{candidate.name} ({command}), {candidate.owner}, {made.reason}", *made.notes]
+        if still := [*made.still_failing, *beside.still_failing]:
+            parts.append(FAILED_BEFORE.format(listed(still, 6)))
         return ProofOrReasons("; ".join([*parts, *allowed_notes(subject)]))
     return ProofOrReasons(reasons=list(dict.fromkeys(reasons)))
 
@@ -175,25 +179,36 @@ def _is_met_by_comment(subject: Subject, check: ContentCheck) -> bool:
     return not patterns.found(check.regex, "\n".join([*lines, ""]))
 
 
-def missing_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: bool = True) -> str:
-    """Why the project's own tests do not stand beside it, where nothing that passes covers them."""
+@dataclass(frozen=True)
+class OwnTests:
+    """Of the project's own tests: why they do not stand beside a proof; or those that failed before, and still do."""
+
+    missing: str = ""
+    still_failing: Sequence[str] = ()
+
+
+def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: bool = True) -> OwnTests:
+    """Where nothing that passes covers them, they are run."""
     head = subject.began.get("head")
+    still: list[str] = []
     for check in project_tests(subject):
         if any(own_commands.covers(subject.root, head, each.argv, each.cwd, check) for each in passing):
             continue
         tests = Plain(check.argv, check.cwd)
         name = f"the project's tests ({clip(typed(check.argv), 80)})"
         if not runs_tests:
-            return f"{name} were not run"
+            return OwnTests(f"{name} were not run")
         ran = experiment.run_now(subject, tests)
         if argv := gate_runs.started_otherwise(tests, ran, subject.root):
             tests = Plain(argv, check.cwd)
             ran = experiment.run_now(subject, tests)
-        if ran.result != "pass":
-            return f"{name} do not pass ({ran.why or ran.summary})"
+        before = still_failing(subject, tests) if ran.result == "fail" else ()
+        still += before
+        if ran.result != "pass" and not before:
+            return OwnTests(f"{name} do not pass ({ran.why or ran.summary})")
         if reason := experiment.weakened(subject, tests):
-            return f"{name}: {reason}"
-    return ""
+            return OwnTests(f"{name}: {reason}")
+    return OwnTests(still_failing=still)
 
 
 def project_tests(subject: Subject) -> list[project_checks.Check]:

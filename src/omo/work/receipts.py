@@ -138,7 +138,7 @@ def write(subject: Subject, proven: Proven) -> str:
     if not gates:
         why = "; ".join(reasons) or "there is no command that the project or the user names"
         raise Refused(f"from the commit {proven.base[:12]} on it is not proven: {why}", fix="omo report says what is")
-    if missing := proving.missing_tests(subject, [gate_command(gate) for gate in gates]):
+    if missing := proving.own_tests(subject, [gate_command(gate) for gate in gates]).missing:
         raise Refused(f"from the commit {proven.base[:12]} on it is not proven: {missing}", fix="omo report")
     head = changes.commit_of(Path(root), "HEAD") or ""
     predicate: Json = {
@@ -272,7 +272,7 @@ def verify(statement: Statement, root: str, state: str, now: float, *, trusts_us
             passing.append(gate_command(gate))
         elif gate.by == PROJECT and lines[-1].holds is None:
             not_started.append(gate_command(gate))
-    missing = proving.missing_tests(subject, [*passing, *not_started])
+    missing = proving.own_tests(subject, [*passing, *not_started]).missing
     if missing or not not_started:
         yield ReceiptLine("the project's own tests are not weakened", not missing, missing)
 

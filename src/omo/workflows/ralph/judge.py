@@ -188,7 +188,7 @@ def _proof(run: RalphRun, state: RalphState, report: PhaseReport, evaluation: Ev
     """What the commands prove of a run that passed. Beside a judge's word that is only why they need not mean that the
     work was done; where no judge was asked, they prove what the user confirmed or the project names."""
     subject, still = evaluation.subject, evaluation.still_failing
-    notes = [f"failed before the work and still: {listed(still, MOST_NAMED)}"] if still else []
+    notes = [proving.FAILED_BEFORE.format(listed(still, MOST_NAMED))] if still else []
     checks = named_checks(state.criteria, is_users=state.is_confirmed)
     commands: list[Any] = [*report.gates, *commands_of(state.criteria)]
     known, began_at = state.started.get("programs") or {}, seconds(state.started.get("ts", ""))

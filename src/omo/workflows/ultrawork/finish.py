@@ -181,7 +181,7 @@ class Finish:
             return "was not run in this run"
         made = self._experiment(gate)
         if last.failed and made is not None and made.still_failing:
-            return f"failed before the work and still: {listed(made.still_failing, 6)}" if made.holds else made.reason
+            return proving.FAILED_BEFORE.format(listed(made.still_failing, 6)) if made.holds else made.reason
         if not last.passed:
             return gate_runs.run_of(last.row).failure
         if last.tree == self.look.tree:
@@ -225,7 +225,7 @@ class Finish:
         if others:
             parts.append(f"{', '.join(others[:MOST_NAMED])} {'passes' if len(others) == 1 else 'pass'} too")
         if made.still_failing:
-            parts.append(f"failed before the work and still: {listed(made.still_failing, 6)}")
+            parts.append(proving.FAILED_BEFORE.format(listed(made.still_failing, 6)))
         if allowed := self._allowed():
             parts.append(f"changed as the user allowed: {listed(allowed)}")
         if self.began_with:  # "another wish, and a bare ulw": what they asked in between is none of it
