@@ -263,7 +263,7 @@ class _Trial:
         without, now = runs[WITHOUT], runs[AS_IT_IS]
         if now.result != "fail" or not now.names_are_whole or without.result != "fail" or OLD_TESTS not in runs:
             return False
-        return without.broke_before_tests or set(now.failing) <= set(without.failing)
+        return _mends_something(without, now)
 
     def _judged(self, runs: Mapping[str, CommandRun], before: CommandRun | None) -> Experiment:
         without, old, now = runs[WITHOUT], runs.get(OLD_TESTS), runs[AS_IT_IS]
@@ -282,7 +282,7 @@ class _Trial:
             return self._result(NOTHING_SHOWN, f"without the work {reason}", runs)
         if now.result == "fail":
             still_failing = _failed_before(before or without, now)
-            if not still_failing:
+            if not still_failing or not _mends_something(without, now):
                 return self._result(FAILS, f"it {now.failure}", runs)
             # "the suite behind one that fails as before": what it has broken does not run without the work either.
             head, command = self.subject.began.get("head"), self.command
@@ -425,6 +425,11 @@ def _failed_before(then: CommandRun, now: CommandRun) -> list[str]:
     if _repeated(now) > _repeated(then):
         return []  # "broken where another part has a failing test of the same name"
     return sorted(now.failing) if set(now.failing) <= set(then.failing) else []
+
+
+def _mends_something(without: CommandRun, now: CommandRun) -> bool:
+    """Of what fails without the work, or of what cannot be built without it, something does not fail with it."""
+    return without.broke_before_tests or set(now.failing) < set(without.failing)
 
 
 def _mends_a_new_test(without: CommandRun, old: CommandRun | None, now: CommandRun, before: CommandRun | None) -> bool:
