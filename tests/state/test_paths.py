@@ -67,15 +67,15 @@ def test_a_submodule_belongs_to_its_superproject(repo: Path, tmp_path: Path) -> 
     assert paths.project_root({}, str(repo / "vendor" / "library")) == str(repo)
 
 
-def test_a_linked_worktree_has_its_own_state_and_a_shared_one_elsewhere(repo: Path, tmp_path: Path) -> None:
-    linked = tmp_path / "linked"
-    git(repo, "worktree", "add", "-q", str(linked))
-    assert paths.project_root({}, str(linked)) == str(linked)
-    elsewhere = {"OMO_STATE_DIR": str(tmp_path / "states")}
-    of_main = paths.state_dir(str(repo), elsewhere).rpartition("-")[2]
-    of_linked = paths.state_dir(str(linked), elsewhere).rpartition("-")[2]
-    assert of_main == of_linked
-    assert paths.state_dir(str(repo), {}) != paths.state_dir(str(linked), {})
+def test_a_linked_worktree_has_its_own_state_also_elsewhere_and_under_the_same_name(repo: Path, tmp_path: Path) -> None:
+    linked = [tmp_path / "linked" / repo.name, tmp_path / "other" / repo.name]
+    for path in linked:
+        git(repo, "worktree", "add", "-q", "--detach", str(path))
+        assert paths.project_root({}, str(path)) == str(path)
+        assert paths.repository(str(path)) == paths.repository(str(repo))
+    for environ in ({}, {"OMO_STATE_DIR": str(tmp_path / "states")}):
+        states = {paths.state_dir(str(path), environ) for path in (repo, *linked)}
+        assert len(states) == 3
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def state_dir(root: str, environ: Mapping[str, str]) -> str:
     elsewhere = environ.get("OMO_STATE_DIR")
     if not elsewhere:
         return os.path.join(root, STATE_DIR)
-    return os.path.join(os.path.abspath(elsewhere), _repository_id(root))
+    return os.path.join(os.path.abspath(elsewhere), _worktree_id(root))
 
 
 def runtime_file(state: str) -> str:
@@ -163,7 +163,7 @@ def state_beside(root: str, state: str, other: str) -> str:
     """Where the state of the project is in another worktree, if it is `state` in this one."""
     if state == os.path.join(root, STATE_DIR):
         return os.path.join(other, STATE_DIR)
-    return os.path.join(os.path.dirname(state), _repository_id(other))
+    return os.path.join(os.path.dirname(state), _worktree_id(other))
 
 
 def settings_file(root: str) -> str:
@@ -200,17 +200,23 @@ def _is_submodule(marker: str) -> bool:
     return "/modules/" in _git_dir_of(marker).replace("\\", "/")
 
 
-def _repository_id(root: str) -> str:
-    common = repository(root)
+def _worktree_id(root: str) -> str:
+    """By git's own directory for it: worktrees of one repository may have the same name."""
+    own = os.path.realpath(_git_dir(root) or root)
     name = os.path.basename(root) or "root"
     readable = "".join(letter if letter in SAFE_ID else "-" for letter in name)[:40]
-    return f"{readable}-{sha256(os.fsencode(common))[:12]}"
+    return f"{readable}-{sha256(os.fsencode(own))[:12]}"
 
 
-def _common_git_dir(root: str) -> str | None:
+def _git_dir(root: str) -> str:
+    """What git keeps of this worktree; empty where there is no git."""
     marker = os.path.join(root, ".git")
     if os.path.isdir(marker):
         return marker
-    git_dir = os.path.join(root, _git_dir_of(marker)) if os.path.isfile(marker) else ""
-    head, separator, _ = git_dir.replace("\\", "/").rpartition("/worktrees/")
-    return head if separator else git_dir or None
+    return os.path.join(root, _git_dir_of(marker)) if os.path.isfile(marker) else ""
+
+
+def _common_git_dir(root: str) -> str:
+    git_dir = _git_dir(root)
+    head, separator, name = git_dir.replace("\\", "/").rpartition("/worktrees/")
+    return head if separator and "/" not in name else git_dir
