@@ -128,3 +128,7 @@ def test_a_session_that_was_forgotten_is_verified_as_far_as_its_chain_goes(proje
     path = Path(paths.events_file(project.state, "old"))
     path.write_text("rubbish\n")
     assert project.user("ledger", "verify").code == 3
+    project.check("ledger", "repair", by="user")
+    assert project.user("ledger", "verify").code == 0
+    kept = [entry.read_text() for entry in path.parent.iterdir() if ".damaged-" in entry.name]
+    assert kept == ["rubbish\n"]

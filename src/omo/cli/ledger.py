@@ -52,11 +52,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     sessions = [context.looked_at(arguments.session)] if arguments.session else context.known_sessions()
     problems_by_path: dict[str, list[str]] = {}
     for name in sessions:
-        path = paths.events_file(context.state, name)
-        if context.row(name) is None:  # forgotten after two weeks, and with it where the ledger ends
-            problems_by_path[path] = ledger.read_checked(path).problems
-        else:
-            problems_by_path[path] = runtime.ledger_problems(context.state, name)
+        problems_by_path[paths.events_file(context.state, name)] = _session_problems(context, name)
     problems_by_path |= _shared_problems(context, sessions)
     ledgers = {path: found for path, found in problems_by_path.items() if found or os.path.lexists(path)}
     problems = []
@@ -68,6 +64,12 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
         text += f" Where {listed(without_end, 3)} ended is not known any more, unused for two weeks."
     data = {"problems": problems, "ledgers": ledgers, "end_unknown": without_end}
     return Result(data, text, 3 if problems else 0)
+
+
+def _session_problems(context: Context, name: str) -> list[str]:
+    if context.row(name) is None:  # forgotten after two weeks, and with it where the ledger ends
+        return ledger.read_checked(paths.events_file(context.state, name)).problems
+    return runtime.ledger_problems(context.state, name)
 
 
 def _shared_problems(context: Context, sessions: list[str]) -> dict[str, list[str]]:
@@ -108,7 +110,7 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
     repaired: list[Json] = []
     beyond: list[str] = []
     for name in sessions:
-        if context.row(name) is not None and runtime.ledger_problems(context.state, name):
+        if _session_problems(context, name):
             repaired.append({"ledger": "session", "session": name, **_repair_session(context, name)})
     for name, journal in _shared_journals(context.state).items():
         if journal.problems() and (kind := _kind_if_lost(name, journal)):
