@@ -132,15 +132,30 @@ def test_an_agent_does_not_say_where_it_is_written(done: Project) -> None:
     assert not Path(done.state, "reports").exists()
 
 
-def test_a_report_in_the_project_is_refused_because_it_would_take_back_what_it_says(done: Project) -> None:
+def printed_into(done: Project, name: str, mode: str) -> str:
+    """What is said to a report that a shell prints there."""
     start = "import sys; from omo.cli import console; sys.exit(console())"
     command = [sys.executable, "-c", start, "report", "--md", "--session", SESSION]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with open(done.root / "report.md", "wb") as file:
+    with open(done.root / name, mode) as file:
         printed = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, cwd=done.root, env=environ, check=False)
-    assert (printed.returncode, b"rm report.md; then print it elsewhere" in printed.stderr) == (3, True)
+    assert printed.returncode == 3
+    return printed.stderr.decode()
+
+
+def test_a_report_in_the_project_is_refused_because_it_would_take_back_what_it_says(done: Project) -> None:
+    assert "rm report.md; then print it elsewhere" in printed_into(done, "report.md", "wb")
     (done.root / "report.md").unlink()
     assert done.user("report", "--session", SESSION).out.startswith(HELD)
+
+
+def test_nobody_is_told_to_remove_a_file_of_theirs_that_a_report_was_to_go_into(done: Project) -> None:
+    done.write("notes", "mine\n")
+    assert "fix: print it elsewhere" in printed_into(done, "notes", "ab")
+    done.commit()
+    assert "fix: print it elsewhere" in printed_into(done, "notes", "ab")
+    assert (done.root / "notes").read_text() == "mine\n"
+    assert "fix: git restore notes; then print it elsewhere" in printed_into(done, "notes", "wb")
 
 
 def test_it_begins_with_what_stop_says_the_task_as_typed_and_the_files_changed(project: Project) -> None:

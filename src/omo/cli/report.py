@@ -6,14 +6,13 @@ import argparse
 import os
 import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omo import options, progress
 from omo.cli import out_file
 from omo.context import Context
-from omo.errors import BadInput, NotEvaluable, OmoError, Refused
-from omo.proof import base, changes
+from omo.errors import BadInput, NotEvaluable, Refused
+from omo.proof import base, git
 from omo.result import Result
 from omo.state import paths, store
 from omo.text import clip
@@ -94,19 +93,20 @@ def _write(context: Context, report: Report, text: str) -> str:
 
 
 def _require_printed_elsewhere(report: Report) -> None:
-    """The shell makes the file it prints into before the report looks at the project, which then is another one."""
+    """The shell makes or empties the file it prints into before the report looks at the project, which then is another
+    one."""
     try:
         printed = os.fstat(1)
     except OSError:
         return
-    try:
-        changed = changes.changed(Path(report.root), "HEAD")
-    except OmoError:
-        changed = sorted(base.untracked(report.root))
-    for path in changed:
+    tracked = git.run(report.root, "ls-files", "-z", "--cached").lines
+    for path in [*tracked, *base.untracked(report.root)]:
         full = os.path.join(report.root, path)
         if os.path.isfile(full) and os.path.samestat(os.stat(full), printed):
+            fix = "print it elsewhere: omo report --md > /tmp/report.md"
+            if not printed.st_size:  # else `>>` left what somebody wrote in it
+                fix = f"{'git restore' if path in tracked else 'rm'} {shlex.quote(path)}; then {fix}"
             raise Refused(
                 f"the output goes into {path} of the project, which is a change, and takes back what was proven",
-                fix=f"rm {shlex.quote(path)}; then print it elsewhere: omo report --md > /tmp/report.md",
+                fix=fix,
             )
