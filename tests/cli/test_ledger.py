@@ -10,7 +10,7 @@ import pytest
 
 from omo.state import paths, runtime, store
 from omo.state.journal import Journal
-from tests.project import NOW, SESSION, Project
+from tests.project import NOW, SESSION, Project, damage, plan_directory
 
 
 def note(project: Project, name: str, *kinds: str, now: float = NOW, **more: Any) -> str:
@@ -132,3 +132,21 @@ def test_a_session_that_was_forgotten_is_verified_as_far_as_its_chain_goes(proje
     assert project.user("ledger", "verify").code == 0
     kept = [entry.read_text() for entry in path.parent.iterdir() if ".damaged-" in entry.name]
     assert kept == ["rubbish\n"]
+
+
+def test_what_cannot_go_on_is_named_once_with_the_command_that_gives_it_up(project: Project) -> None:
+    project.user("ulw", "start", "--session", "other")
+    project.check("ultragoal", "create-goals", "--brief", "do one thing")
+    lost = plan_directory(project.state, SESSION) / "ledger.jsonl"
+    lost.write_text("rubbish\n")
+    damage(Path(paths.events_file(project.state, "other")))
+    told = project.user("ledger", "verify", "--json").json["ledgers"]
+    assert {path for path, problems in told.items() if problems} == {
+        str(lost),
+        paths.events_file(project.state, "other"),
+    }
+    ran = project.user("ledger", "repair")
+    give_up = f"omo state clear --mode ultragoal --force --session {SESSION}"
+    assert (ran.code, "session of other: goes on" in ran.out, f"{give_up} gives it up" in ran.out) == (3, True, True)
+    project.check(*give_up.split()[1:], by="user")
+    assert project.user("ledger", "verify").code == 0

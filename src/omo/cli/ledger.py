@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 
 from omo import options, table
 from omo.context import Context
@@ -87,7 +88,8 @@ def _shared_problems(context: Context, sessions: list[str]) -> dict[str, list[st
                 found.update(workflow.module("lifecycle").problems(viewer.caller))
             status = works.look_at(workflow.kind, viewer)
             if status and status.problems:
-                found[f"{workflow.home}/{status.run}"] = list(status.problems)
+                run = status.run or viewer.row["work"].get(workflow.kind, {}).get("run")  # whose first row is lost
+                found[f"{workflow.home}/{run}"] = list(status.problems)
     for name, journal in _shared_journals(context.state).items():
         found[name] = journal.problems() or found.get(name, [])
     return {_shared_journal(context.state, name).path: problems for name, problems in found.items()}
@@ -114,7 +116,8 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
             repaired.append({"ledger": "session", "session": name, **_repair_session(context, name)})
     for name, journal in _shared_journals(context.state).items():
         if journal.problems() and (kind := _kind_if_lost(name, journal)):
-            beyond.append(f"{name}: not even its beginning is whole; omo state clear --mode {kind} --force gives it up")
+            command = f"omo state clear --mode {kind} --force{_option_of_owner(context, kind, name)}"
+            beyond.append(f"{name}: not even its beginning is whole; {command} gives it up")
             continue
         repaired += [{"ledger": name, "session": None, **event} for event in _repair_journal(context, journal)]
     if not repaired and beyond:
@@ -128,7 +131,7 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
         name = f"{done['ledger']} of {clip(done['session'], 80)}" if done["session"] else done["ledger"]
         kept = f"the damaged one is kept as {done['kept']}" if done["kept"] else "there was nothing to keep"
         lines.append(f"{name}: goes on from row {done['row']}; {kept}")
-    return Result({"repaired": repaired, "beyond": beyond}, "\n".join([*lines, *beyond]))
+    return Result({"repaired": repaired, "beyond": beyond}, "\n".join([*lines, *beyond]), 3 if beyond else 0)
 
 
 def _repair_session(context: Context, name: str) -> SessionEvent:
@@ -171,6 +174,13 @@ def _kind_if_lost(name: str, journal: Journal) -> str:
     for workflow in table.with_runs():
         if workflow.home == home and not can_go_on(workflow.runs, journal.whole(), run):
             return workflow.kind
+    return ""
+
+
+def _option_of_owner(context: Context, kind: str, name: str) -> str:
+    for session, row in runtime.sessions(context.state).items():
+        if name.endswith(f"/{row['work'].get(kind, {}).get('run')}"):
+            return f" --session {shlex.quote(clip(session, 200))}"
     return ""
 
 
