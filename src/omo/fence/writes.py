@@ -92,7 +92,7 @@ def _edited(words: list[str]) -> list[Write]:
     is_in_place = any(word.startswith("--in-place") for word in words)
     if not is_in_place and not any("i" in before(flag[1:], ends) for flag in flags):
         return []
-    values = [flag for flag in flags if flag[-1] in "eEf"]
+    values = [flag for flag in flags if flag[-1] in ends[:2]]  # which take a script
     paths = operands(words, values)
     if paths[:1] == [""]:
         paths = paths[1:]  # `sed -i '' …`, as on macOS and in tests/ultrawork/shell_commands.txt
