@@ -120,7 +120,7 @@ def _git(words: list[str]) -> list[Write]:
     if not verb or verb[0] not in GIT:
         return []
     writes = GIT[verb[0]](verb)
-    for base in option(options, "C", "-C"):
+    for base in reversed(option(options, "C", "-C")):  # each is relative to the one before
         for write in writes:
             if not write.path.startswith(("/", "~")):
                 write.path = f"{base}/{write.path}"
