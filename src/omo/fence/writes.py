@@ -87,7 +87,7 @@ def _copied(words: list[str]) -> list[Write]:
 def _edited(words: list[str]) -> list[Write]:
     """`sed -i`, `perl -i`: the files, not the script before them."""
     # Letters that take the rest of the word: `perl -Mstrict -ne …` in tests/ultrawork/shell_commands.txt has no -i.
-    ends = "ef" if name(words) == "sed" else "eEMmIrF"
+    ends = "ef" if name(words) != "perl" else "eEMmIrF"
     flags = [word for word in words[1:] if word.startswith("-") and not word.startswith("--")]
     is_in_place = any(word.startswith("--in-place") for word in words)
     if not is_in_place and not any("i" in before(flag[1:], ends) for flag in flags):
@@ -214,8 +214,9 @@ WRITERS: dict[str, Callable[[list[str]], list[Write]]] = {
     "unlink": _plain(FILE),
     "rm": _plain(REMOVED),
     **dict.fromkeys(("cp", "mv", "install", "ln"), _copied),
-    **dict.fromkeys(("sed", "perl"), _edited),
+    **dict.fromkeys(("sed", "gsed", "perl"), _edited),
     "dd": _dumped,
+    "sort": lambda words: _each(option(words, "o", "--output")),
     "find": _deleted,
     "git": _git,
 }

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "ash")
 # Programs that run another one: their options whose value is the next word, and the operands before its name.
 WRAPPERS: dict[str, tuple[tuple[str, ...], int]] = {
-    "command": ((), 0),
+    **dict.fromkeys(("builtin", "command", "coproc", "nohup", "setsid"), ((), 0)),
     "env": (("-u", "-C", "--unset", "--chdir"), 0),
     "exec": (("-a",), 0),
     "nice": (("-n", "--adjustment"), 0),
-    "nohup": ((), 0),
     "npx": (("-p", "--package"), 0),
+    "stdbuf": (("-i", "-o", "-e", "--input", "--output", "--error"), 0),
     "sudo": (("-u", "-g", "-h", "-p", "-D", "--user", "--group", "--host", "--prompt", "--chdir"), 0),
     "time": (("-f", "-o", "--format", "--output"), 0),
     "timeout": (("-k", "-s", "--kill-after", "--signal"), 1),
