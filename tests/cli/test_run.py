@@ -11,6 +11,7 @@ import pytest
 from omo import hosts
 from omo.hosts.claude_headless import Headless as ClaudeHeadless
 from omo.hosts.codex_headless import Headless as CodexHeadless
+from omo.hosts.copilot_headless import Headless as CopilotHeadless
 from tests.project import Project, Ran
 
 EDIT = "--permission-mode acceptEdits"
@@ -124,6 +125,24 @@ def test_a_hook_that_a_busy_machine_gave_up_on_is_asked_once_more(tmp_path: Path
 def test_what_is_read_at_the_end_of_a_round(tmp_path: Path, printed: str, limit: bool, error: bool) -> None:
     end = claude(tmp_path).round_end(printed, "s1")
     assert (end.session, bool(end.limit), bool(end.error)) == ("s1", limit, error)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lacks"),
+    [
+        ([], "-- --allow-tool write --allow-tool 'shell(omo:*)' --allow-tool 'shell(make:*)'"),
+        (["--allow-tool", "write", "shell(omo:*)", "--allow-tool=shell(make:*)"], ""),
+        (["--allow-tool", "write", "--allow-tool", "shell"], ""),
+        (["--allow-tool=write, shell(omo:*)"], "-- --allow-tool 'shell(make:*)'"),
+        (["--allow-tool", "shell", "--deny-tool", "write"], "-- --allow-tool write"),
+        (["--allow-tool", "shell", "--allow-all-paths"], "-- --allow-tool write"),
+        (["--allow-all-tools"], ""),
+    ],
+)
+def test_what_the_agent_needs_is_allowed_in_copilot(tmp_path: Path, arguments: list[str], lacks: str) -> None:
+    copilot = CopilotHeadless(hosts.named("copilot"), str(tmp_path), {}, arguments, lambda *_: "")
+    told = copilot.lacks_permission([OMO, MAKE])
+    assert (told.endswith(lacks), bool(told)) == (True, bool(lacks))
 
 
 def test_codex_writes_only_where_it_is_let(tmp_path: Path) -> None:

@@ -42,12 +42,18 @@ class Headless(headless.Headless):
         return any(str(data.get("message")).startswith("omo") for data in warnings)
 
     def lacks_permission(self, commands: Sequence[Sequence[str]]) -> str:
-        given = " ".join(self.arguments)
-        if self.environ.get("COPILOT_ALLOW_ALL") or any(option in given for option in ("--allow-all", "--yolo")):
+        if self.environ.get("COPILOT_ALLOW_ALL") or {"--allow-all", "--allow-all-tools", "--yolo"} & {*self.arguments}:
             return ""
-        missing = []
+        allowed, option = [], ""
+        for word in self.arguments:
+            value = word
+            if word.startswith("-"):
+                option, _, value = word.partition("=")
+            if option == "--allow-tool":
+                allowed += [tool.strip() for tool in value.split(",")]
+        missing: list[str] = []
         for tool in ("write", *[f"shell({command[0]}:*)" for command in [*commands, ["omo"]]]):
-            if tool not in given and tool not in missing:
+            if not {tool, tool.partition("(")[0]} & {*allowed, *missing}:
                 missing.append(tool)
         if not missing:
             return ""
