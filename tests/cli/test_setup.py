@@ -278,6 +278,8 @@ def test_where_the_directory_is_not_on_path_the_line_to_type_is_said(desk: Desk)
     desk.environ["PATH"] = f"{desk.launcher.parent}:{desk.environ['PATH']}"
     assert desk.omo("setup", "path").out == f"{desk.launcher} is so already.\n"
     assert (on_path(desk.probe).result, on_path(desk.probe).seen) == (OK, str(desk.launcher))
+    desk.environ["PATH"] = desk.environ["PATH"].replace("/.local/bin:", "/.local/bin/:")
+    assert desk.omo("setup", "path").out == f"{desk.launcher} is so already.\n"
 
 
 def test_somebody_elses_omo_is_not_overwritten_unsaid(desk: Desk) -> None:

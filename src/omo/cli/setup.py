@@ -84,7 +84,7 @@ class Installation:
 
     @property
     def path(self) -> list[str]:
-        return self.context.environ.get("PATH", "").split(os.pathsep)
+        return [entry.rstrip(os.sep) for entry in self.context.environ.get("PATH", "").split(os.pathsep)]
 
     def on_path(self) -> str | None:
         """Which omo the shell finds, aliases aside."""
