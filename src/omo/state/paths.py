@@ -129,7 +129,11 @@ def evidence_dir(state: str) -> str:
 
 def repository(root: str) -> str:
     """The same for every worktree of one repository; outside git the directory itself."""
-    return os.path.realpath(_common_git_dir(root) or root)
+    own = _git_dir(root)
+    common, separator, name = own.replace("\\", "/").rpartition("/worktrees/")
+    if separator and "/" not in name:
+        own = common
+    return os.path.realpath(own or root)
 
 
 def worktrees(root: str) -> list[str]:
@@ -214,9 +218,3 @@ def _git_dir(root: str) -> str:
     if os.path.isdir(marker):
         return marker
     return os.path.join(root, _git_dir_of(marker)) if os.path.isfile(marker) else ""
-
-
-def _common_git_dir(root: str) -> str:
-    git_dir = _git_dir(root)
-    head, separator, name = git_dir.replace("\\", "/").rpartition("/worktrees/")
-    return head if separator and "/" not in name else git_dir
