@@ -271,6 +271,9 @@ def test_a_run_of_plain_ultrawork_by_its_name(done: Project) -> None:
     ran = done.agent("report", "--run", run)
     assert ran.out.startswith(HELD)
     assert Path(ran.out.splitlines()[-1]).name == f"{run}.html"
+    assert done.user("report", "--run", run).out.startswith(HELD), "no session is live"
+    done.prompt("ulw something else", session="another")
+    assert done.user("report", "--run", run, "--json").json["session"] == SESSION
 
 
 def test_every_workflow_is_on_the_page_with_its_evidence(tmp_path: Path) -> None:

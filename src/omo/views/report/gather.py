@@ -245,9 +245,10 @@ def find_run(context: Context, run: str, session: str) -> Chosen:
             state = Run(kind, caller, run).state
             return Chosen(state.session if state else session, kind.name, run)
         known += reversed(names)
-    for kind_name, summary in caller.row(session)["work"].items():
-        if isinstance(summary, dict) and summary.get("run") == run:
-            return Chosen(session, str(kind_name), run)
+    for owner, of_session in sorted(runtime.sessions(context.state).items(), key=lambda item: item[0] != session):
+        for kind_name, summary in of_session["work"].items():
+            if summary.get("run") == run and (owner == session or not summary.get("takenBy")):
+                return Chosen(owner, kind_name, run)
     raise BadInput(
         f"--run {clip(run, 80)}: there is no such run in this project; of ultrawork a conversation keeps its last",
         fix=f"omo report without --run, or with --session ID; known: {listed(known) or 'none'}",
