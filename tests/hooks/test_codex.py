@@ -18,6 +18,7 @@ from omo.hosts import codex_setup
 from omo.state import paths
 from tests.hooks.conftest import OF_CODEX, ROOT, Answer, Host
 from tests.hooks.test_launcher import HARSH_STDIN
+from tests.hooks.test_swapped import swapped
 from tests.texts import SKILLS, frontmatter
 from tests.ultraplan.plans import plan_text
 
@@ -110,6 +111,15 @@ def test_what_omo_answers_between_turns_ends_there(codex: Codex) -> None:
     for path in (rollout(codex, "t1"), rollout(codex), str(codex.project / "none.jsonl"), ""):
         assert codex.prompt("$omo:budget", turn_id="t2", transcript_path=path).json["decision"] == "block"
     assert codex.prompt("$omo:budget", transcript_path=rollout(codex, "t2")).json["decision"] == "block"
+
+
+def test_omo_is_found_also_while_files_are_swapped(codex: Codex) -> None:
+    codex.prompt("ulw fix it")
+    swap = swapped(codex)
+    try:
+        assert codex.rewritten("omo status").endswith("\nomo status")
+    finally:
+        swap.__exit__(None, None, None)
 
 
 @pytest.mark.parametrize("event", OF_CODEX)

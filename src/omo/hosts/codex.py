@@ -101,10 +101,10 @@ class Codex(Host):
         more: Json = {}
         if answer.decision == hosts.DENY:
             more = {"permissionDecision": "deny", "permissionDecisionReason": reason}
-        elif context:
-            more = {"additionalContext": context}
         elif event.name == "PreToolUse" and event.tool == hosts.SHELL and (command := hosts.with_omo(event, environ)):
             more = {"permissionDecision": "allow", "updatedInput": {"command": command}}
+        elif context:
+            more = {"additionalContext": context}
         if more:
             output["hookSpecificOutput"] = {"hookEventName": event.name, **more}
         return claude.to_json(output) if output else b""
