@@ -1,8 +1,10 @@
-"""`omo run` before a client is started: what it refuses, what it finds missing. Its rounds: tests/e2e/test_run.py."""
+"""`omo run`: what it refuses, what it finds missing, how it counts. Rounds of a real client: tests/e2e/test_run.py."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,34 @@ def test_a_hook_that_a_busy_machine_gave_up_on_is_asked_once_more(tmp_path: Path
         said = iter(printed)
         asked = ClaudeHeadless(hosts.named("claude"), str(tmp_path), {}, [], lambda *_, said=said: next(said))
         assert bool(asked.lacks_hooks()) is lacks
+
+
+CLIENT = """#!/bin/sh
+case "$*" in
+*"auth status"*) echo '{"loggedIn": true}' ;;
+*--no-session-persistence*) echo '{"result": "UserPromptSubmit operation blocked by hook: omo status"}' ;;
+*) if mkdir "$HOME/limited" 2>/dev/null
+   then echo '{"is_error": true, "api_error_status": 429, "result": "Request rejected (429)"}'
+   else echo '{"result": "done"}'
+   fi ;;
+esac
+"""
+
+
+def test_a_round_that_met_a_limit_and_was_played_again_is_one(project: Project, tmp_path: Path) -> None:
+    project.write("Makefile", "test:\n\tgrep -q new value\n")
+    project.commit()
+    client = tmp_path / "programs" / "claude"
+    client.parent.mkdir()
+    client.write_text(CLIENT, "utf-8")
+    client.chmod(0o755)
+    environ = {"PATH": f"{client.parent}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    argv = ("--rounds", "1", "--wait", "0.001", "fix it", "--", "--dangerously-skip-permissions")
+    before = signal.getsignal(signal.SIGTERM)
+    ended = run(project, *argv, env=environ)
+    signal.signal(signal.SIGTERM, before)
+    assert (ended.code, "(1 round went by)" in ended.out) == (3, True), ended.out + ended.err
+    assert ended.err.count("omo: round 1: ") == 2
 
 
 @pytest.mark.parametrize(

@@ -299,7 +299,7 @@ class Rounds:
                 return self._result("the budget is spent; raise it, and the same command goes on", LATER)
             if why := self._why_stuck():
                 return self._end(why, Refused.exit_code)
-        return self._end(f"{counted(len(self.rounds) or self.number, 'round')} went by", Refused.exit_code)
+        return self._end(f"{counted(self.number, 'round')} went by", Refused.exit_code)
 
     def _raise_budget(self) -> None:
         """What the user allows now, where it was spent before."""
