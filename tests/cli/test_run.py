@@ -122,7 +122,8 @@ esac
 """
 
 
-def test_a_round_that_met_a_limit_and_was_played_again_is_one(project: Project, tmp_path: Path) -> None:
+def played(project: Project, tmp_path: Path) -> Ran:
+    """One round of a client without hooks, which meets a limit first."""
     project.write("Makefile", "test:\n\tgrep -q new value\n")
     project.commit()
     client = tmp_path / "programs" / "claude"
@@ -134,8 +135,24 @@ def test_a_round_that_met_a_limit_and_was_played_again_is_one(project: Project, 
     before = signal.getsignal(signal.SIGTERM)
     ended = run(project, *argv, env=environ)
     signal.signal(signal.SIGTERM, before)
+    return ended
+
+
+def test_a_round_that_met_a_limit_and_was_played_again_is_one(project: Project, tmp_path: Path) -> None:
+    ended = played(project, tmp_path)
     assert (ended.code, "(1 round went by)" in ended.out) == (3, True), ended.out + ended.err
     assert ended.err.count("omo: round 1: ") == 2
+
+
+def test_what_an_earlier_run_left_is_not_taken_for_the_report_of_one_that_has_none(
+    project: Project, tmp_path: Path
+) -> None:
+    left = Path(project.state, "runs")
+    left.mkdir(parents=True)
+    for name in ("report.html", "report.md", "receipt.json"):
+        (left / name).write_text("done, proven", "utf-8")
+    assert "no report could be left" in played(project, tmp_path).err
+    assert list(left.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -463,11 +463,12 @@ class Rounds:
         directory = self.arguments.out or os.path.join(self.context.state, "runs")
         receipt = Path(directory, "receipt.json")
         try:
+            for name in ("report.html", "report.md", "receipt.json"):  # of an earlier run
+                Path(directory, name).unlink(missing_ok=True)
             report = gather(self._now(), self.session)
             os.makedirs(directory, exist_ok=True)
             for name, text in (("report.html", page.render(report)), ("report.md", markdown.render(report))):
                 Path(directory, name).write_bytes(store.encode(text))
-            receipt.unlink(missing_ok=True)  # of an earlier run
         except (OmoError, OSError) as error:
             self._say(f"no report could be left: {error}")
             return ""
