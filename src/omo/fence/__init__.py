@@ -114,7 +114,7 @@ class Fence:
         named = self.absolute(write.path, directory)
         # No file can be called so (test_a_name_that_no_file_can_have_hides_nothing_behind_it in
         # tests/ultrawork/test_shell_fence.py), or it is nobody's.
-        if "\0" in write.path or named.startswith(NOBODYS):
+        if "\0" in write.path or any(is_inside(named, device) for device in NOBODYS):
             return ""
         entry = os.path.join(os.path.realpath(os.path.dirname(named)), os.path.basename(named))
         target = os.path.realpath(named)
