@@ -935,6 +935,16 @@ def _(run: Play) -> None:
     run.omo("ulw done")
 
 
+@honest("a result that is another now, as the user allows, beside a test that failed before")
+def _(run: Play) -> None:
+    committed(run, {**AS_STRING, "test_other.py": testing("sys", "self.assertEqual(sys.platform, 'mars')")})
+    run.user("ulw change what neg gives")
+    ROUNDED(run)
+    TO_STRING(run)
+    run.user("/omo:allow test_calc.py")
+    run.omo("ulw done")
+
+
 @honest("a result that is another now, the user asked about it, who allows it")
 def _(run: Play) -> None:
     committed(run, AS_STRING)

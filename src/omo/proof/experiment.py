@@ -261,7 +261,7 @@ class _Trial:
     def _may_have_failed_before(self, runs: Mapping[str, CommandRun]) -> bool:
         """What fails now, beside new tests that do not: as far as the other runs say."""
         without, now = runs[WITHOUT], runs[AS_IT_IS]
-        if now.result != "fail" or not now.names_are_whole or without.result != "fail" or OLD_TESTS not in runs:
+        if now.result != "fail" or not now.names_are_whole or without.result != "fail" or not self.arranged.rest:
             return False
         return _mends_something(without, now)
 
@@ -435,9 +435,9 @@ def _mends_something(without: CommandRun, now: CommandRun) -> bool:
 def _mends_a_new_test(without: CommandRun, old: CommandRun | None, now: CommandRun, before: CommandRun | None) -> bool:
     """A test that was written for this work fails without it. If only old tests were mended, nobody can tell whether
     the others that failed beside them were asked for too. A renamed one is not new."""
-    if old is None or before is None or not (old.counts and now.counts and old.counts.total < now.counts.total):
+    if old is not None and not (old.counts and now.counts and old.counts.total < now.counts.total):
         return False
-    return bool(set(without.failing) - set(now.failing) - set(before.failing))
+    return before is not None and bool(set(without.failing) - set(now.failing) - set(before.failing))
 
 
 def _repeated(run: CommandRun) -> int:
