@@ -323,14 +323,18 @@ asked_for("the project's own command, its test weakened between the request and 
 asked_for("a gate put into the project's file between the request and the goal", own_gate, "python3", "-B", "look.py")
 
 
-@ending("verify", "a second goal that nobody asked for, shown by the work of the first", HELD, ATTESTED)
-def _(run: Play) -> None:
+def asked_for_and_told(run: Play) -> None:
     with_failing_test(run)
     run.user("/omo:verify mend add, as its test wants it")
     begun(run, TESTS_PASS)
     run.write("calc.py", FIXED)
     finished(run)
-    run.stop()
+    assert run.stop() != HELD, run.told
+
+
+@ending("verify", "a second goal that nobody asked for, shown by the work of the first", HELD, ATTESTED)
+def _(run: Play) -> None:
+    asked_for_and_told(run)
     begun(run, TESTS_PASS, {"id": "tidy", "type": "content", "path": "calc.py", "regex": "a [+] a"}, goal="G2")
     run.write("calc.py", FIXED.replace("2 * a", "a + a"))
     finished(run, "G2", "twice is tidied")
@@ -575,7 +579,6 @@ def _(run: Play) -> None:
     finished(run)
 
 
-PROJECTS_TESTS = {"id": "tests", "type": "command", "argv": TEST.split()}
 ADD_WORKS = {"id": "add", "type": "command", "argv": ["python3", "-Bc", "import calc; assert calc.add(2, 3) == 5"]}
 
 
@@ -645,18 +648,12 @@ users_check_beside("the user's check, and a test elsewhere that passed before", 
 
 @ending("verify", "honest: after the end the user changes a test, and asks for more in plain words", PROVEN)
 def _(run: Play) -> None:
-    with_failing_test(run)
-    run.user("/omo:verify mend add, as its test wants it")
-    begun(run, PROJECTS_TESTS)
-    run.write("calc.py", FIXED)
-    finished(run)
-    run.sh("git commit -qam 'add is mended'")
-    assert run.stop() != HELD, run.told
+    asked_for_and_told(run)
     text = (run.project / "test_calc.py").read_text(encoding="utf-8")
     run.write("test_calc.py", text.replace("(calc.twice(2), 4)", "(calc.twice(2), 5)"))
     run.sh("git commit -qam 'one more, says the user'")
     run.user("now make twice give what its test wants, and verify that too")
-    begun(run, PROJECTS_TESTS, goal="G2")
+    begun(run, TESTS_PASS, goal="G2")
     run.write("calc.py", FIXED.replace("2 * a", "2 * a + 1"))
     finished(run, "G2", "twice gives one more")
 
