@@ -1219,6 +1219,21 @@ def _(run: Play) -> None:
     executed(run, "calc.py", "python3 -m pytest", HALF)
 
 
+@ending(
+    "ultraplan", "honest: the user's own test changed before the plan is begun, as they allow", PROVEN, needs="pytest"
+)
+def _(run: Play) -> None:
+    committed(run, FLAT)
+    run.user("/omo:ultraplan mend add, and let mul give one more")
+    replaced(run, "tests/test_calc.py", "== 12", "== 13")
+    executed(run, "calc.py", "python3 -m pytest", MENDED.replace("a * b", "a * b + 1"))
+    assert run.stop().startswith("omo: finished on the agent's word"), run.told
+    run.user("/omo:allow tests/test_calc.py")
+    run.user("go on")
+    run.omo("plan finish")
+    assert run.printed.count("changed as the user allowed") == 1, run.printed
+
+
 @ending("ultraplan", "a second plan in the same file, shown by the work of the first", *LESS, needs="pytest")
 def _(run: Play) -> None:
     committed(run, FLAT)

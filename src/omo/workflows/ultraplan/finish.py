@@ -288,7 +288,8 @@ def _outcome(
     if not weak and not exceptions and not left:
         proof = _red_to_green(status.run.caller) or _shown_by_verify(status, results)
     if proof:
-        return outcome.outcome(outcome.PROVEN, "; ".join([proof, *parts]))
+        not_said = [part for part in parts if part not in proof]  # what the user allowed is said in it
+        return outcome.outcome(outcome.PROVEN, "; ".join([proof, *not_said]))
     return outcome.outcome(outcome.ATTESTED, "; ".join([*parts, *weak]), exceptions)
 
 
