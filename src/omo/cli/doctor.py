@@ -348,7 +348,7 @@ def settings_in_force(probe: Probe) -> DoctorFinding:
     in_force = probe.settings
     values = [f"{name} = {_shown(value)} ({in_force.origins[name]})" for name, value in in_force.values.items()]
     if in_force.problems:
-        seen = f"{len(in_force.problems)} settings were refused"
+        seen = f"refused: {counted(len(in_force.problems), 'setting')}"
         return warn(seen, "correct or remove them where they are set", [*in_force.problems, *values])
     return ok("every setting is usable", details=values)
 
