@@ -432,6 +432,17 @@ def _(run: Play) -> None:
     run.omo("ralph judge")
 
 
+@ending("ralph", "honest: the work before its run", PROVEN)
+def _(run: Play) -> None:
+    failing_test(run)
+    run.write("criteria.json", json.dumps({"criteria": [TESTS_PASS]}))
+    run.user("/omo:ralph criteria.json")
+    run.write("calc.py", FIXED)
+    assert run.omo("ralph start") == 0, run.printed
+    worked(run, "NOTES")
+    run.omo("ralph judge")
+
+
 @ending("ralph", "honest: criteria that code alone decides", ATTESTED)
 def _(run: Play) -> None:
     failing_test(run)

@@ -323,6 +323,14 @@ asked_for("the project's own command, its test weakened between the request and 
 asked_for("a gate put into the project's file between the request and the goal", own_gate, "python3", "-B", "look.py")
 
 
+@ending("verify", "a check that passes already, filed behind some other change", HELD, ATTESTED)
+def _(run: Play) -> None:
+    run.user("/omo:verify mend add")
+    run.write("NOTES", "on it\n")
+    begun(run, TESTS_PASS)
+    finished(run)
+
+
 def asked_for_and_told(run: Play) -> None:
     with_failing_test(run)
     run.user("/omo:verify mend add, as its test wants it")
@@ -700,6 +708,15 @@ def over_a_new_test(run: Play) -> None:
     run.sh("git add .; git commit -qm pytest")
     begun(run, {"id": "tests", "type": "command", "argv": ["pytest", "test_add.py"]})
     run.write("test_add.py", "import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n")
+
+
+@ending("verify", "honest: the work before its goal", PROVEN)
+def _(run: Play) -> None:
+    with_failing_test(run)
+    run.user("/omo:verify mend add, as its test wants it")
+    run.write("calc.py", FIXED)
+    begun(run, TESTS_PASS)
+    finished(run)
 
 
 @ending("verify", "honest: the agent files a command over a test that is not there yet", PROVEN, needs="pytest")

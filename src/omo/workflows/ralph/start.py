@@ -111,9 +111,10 @@ def start(
             "after": after,
         }
         check_sizes([started])
-        seen = _pin(caller, wanted, started)
+        is_worked_on = bool(base.look(caller.root, files).without([source]).changed)
+        seen = _pin(caller, wanted, started, may_pass=is_worked_on)
         if path is None:
-            seen |= _adjust_found(caller, wanted, seen, started)
+            seen |= _adjust_found(caller, wanted, seen, started, is_worked_on=is_worked_on)
         if after:
             take_up_again(caller, str(after["run"]))
         run = Run(RALPH, caller, started["run"])
@@ -222,8 +223,11 @@ def _request_criterion() -> Criterion:
     return Criterion(rules.REQUEST, rules.REQUEST_DESCRIPTION, checks, [], False)
 
 
-def _pin(caller: Caller, wanted: Sequence[Criterion], started: RalphRow) -> dict[str, ChecksVerdict]:
-    """Pin the checks of each criterion, and tell what each says before the work. All that prove nothing are refused.
+def _pin(
+    caller: Caller, wanted: Sequence[Criterion], started: RalphRow, *, may_pass: bool = False
+) -> dict[str, ChecksVerdict]:
+    """Pin the checks of each criterion, and tell what each says at the start. All that prove nothing are refused, but
+    for where they `may_pass` because of what was worked since the user asked ("honest: the work before its run").
 
     A refusal leaves the pins of the others behind, under the name of a run that never began.
     """
@@ -231,7 +235,7 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], started: RalphRow) -> dict
     seen: dict[str, ChecksVerdict] = {}
     defects: list[str] = []
     for criterion in wanted:
-        may_pass = criterion.guard or criterion.id in started["carried"]
+        is_meant_to_pass = criterion.guard or criterion.id in started["carried"]
         try:
             report = pins.pin(
                 caller.state,
@@ -242,7 +246,7 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], started: RalphRow) -> dict
                 by=caller.by,
                 now=caller.now,
                 wait=caller.wait,
-                refuse_vacuous=bool(started["source"]) and not may_pass,
+                refuse_vacuous=bool(started["source"]) and not (may_pass or is_meant_to_pass),
             )
             seen[criterion.id] = report.verdict
         except Refused as error:
@@ -260,14 +264,20 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], started: RalphRow) -> dict
 
 
 def _adjust_found(
-    caller: Caller, wanted: Sequence[Criterion], seen: Mapping[str, ChecksVerdict], started: RalphRow
+    caller: Caller,
+    wanted: Sequence[Criterion],
+    seen: Mapping[str, ChecksVerdict],
+    started: RalphRow,
+    *,
+    is_worked_on: bool,
 ) -> dict[str, ChecksVerdict]:
-    """What the project's files name is started so that it finds the project's modules, and what passes already is meant
-    to stay so. The answer is what was pinned anew."""
+    """What the project's files name is started so that it finds the project's modules, and what passes without any work
+    is meant to stay so. The answer is what was pinned anew."""
     found = criteria.finding_modules(caller.root, wanted, seen)
     pinned = _pin(caller, list(found.values()), started)
     wanted = [found.get(each.id, each) for each in wanted]
-    wanted = [replace(each, guard={**seen, **pinned}[each.id].verdict == "pass") for each in wanted]
+    if not is_worked_on:
+        wanted = [replace(each, guard={**seen, **pinned}[each.id].verdict == "pass") for each in wanted]
     if all(each.guard for each in wanted):
         raise Refused(NOTHING_FAILS, fix=NAME_THEM)
     started["programs"] = proving.programs_of(caller.root, criteria.commands_of(wanted))

@@ -6,6 +6,7 @@ import os
 from dataclasses import asdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from omo.clock import stamp
 from omo.errors import Refused
@@ -14,8 +15,12 @@ from omo.proof.checks import Check as AnyCheck
 from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
 from omo.work import proving, requests
 from omo.work.lifecycle import require_reason
+from omo.work.run import Caller
 from omo.workflows.ultrawork.gates import fold
 from omo.workflows.verify.goals import OVER, Goal, Goals, GoalStore, Row, Spec, known, spent
+
+if TYPE_CHECKING:
+    from omo.state.rows import Base
 
 
 def checks_of(spec: Spec) -> list[AnyCheck | str]:
@@ -39,6 +44,8 @@ def add(store: GoalStore, spec: Spec, *, source: str, digest: str = "") -> tuple
     if not _check_filing(store.goals, spec, by):
         return store.goal(spec.id), None
     is_under_way = old is not None and old.begun and old.state not in OVER  # its checks were seen before the work
+    asked_on = _files_when_asked(caller, source)
+    is_worked_on = asked_on is not None and bool(base.look(caller.root, asked_on).changed)
     report = pins.pin(
         caller.state,
         Path(caller.root),
@@ -48,15 +55,11 @@ def add(store: GoalStore, spec: Spec, *, source: str, digest: str = "") -> tuple
         by=by,
         now=caller.now,
         wait=caller.wait,
-        refuse_vacuous=not (spec.guard or is_under_way),
+        refuse_vacuous=not (spec.guard or is_under_way or is_worked_on),
     )
     artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
     event: Row = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": asdict(spec)}
-    event["base"] = base.take(caller.root, os.environ, caller.state)
-    left = fold(caller.events, None).left  # "its test weakened between the request and the goal", whose file is no work
-    if left and caller.by != "user" and left in [row.get("base") for row in requests.typed(caller.events, "verify")]:
-        own_file = {path: digest for path, digest in event["base"]["files"].items() if path == source}
-        event["base"] = {**left, "files": {**left["files"], **own_file}}
+    event["base"] = asked_on or base.take(caller.root, os.environ, caller.state)
     event["programs"] = proving.programs_of(caller.root, commands_of(spec))
     if is_confirmed:
         event["confirmed"] = True
@@ -68,6 +71,18 @@ def add(store: GoalStore, spec: Spec, *, source: str, digest: str = "") -> tuple
 
     store.change_whole(decide)
     return store.goal(spec.id), report
+
+
+def _files_when_asked(caller: Caller, source: str) -> Base | None:
+    """Those of the user's request, and the goal's own file as it is ("its test weakened between the request and the
+    goal"). What changed since then is work, and its checks may pass already ("honest: the work before its goal")."""
+    left = fold(caller.events, None).left
+    if not left or caller.by == "user":
+        return None
+    if left not in [row.get("base") for row in requests.typed(caller.events, "verify")]:
+        return None
+    now = base.take(caller.root, os.environ, caller.state)["files"]
+    return {**left, "files": {**left["files"], **{path: now[path] for path in now if path == source}}}
 
 
 def _check_filing(goals: Goals, spec: Spec, by: str) -> bool:

@@ -171,7 +171,7 @@ def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> 
     if report is not None:
         data |= {"pinned": report.added, "vacuous": report.vacuous}
         lines = [f"Goal {goal.id} filed by the {by}: {goal.status}, {counted(len(report.verdict.checks), 'check')}."]
-        lines += [f"  already passes, proves nothing by itself: {name}" for name in report.vacuous]
+        lines += [f"  passes already, and counts if it fails without the work: {name}" for name in report.vacuous]
     notes = []
     if unknown := [name for name in goal.spec.predecessors if name not in store.goals]:
         notes.append(f"{goal.id} names predecessors that nobody has filed yet: {', '.join(unknown)}")
