@@ -41,7 +41,7 @@ def first_line(state: str) -> str:
 def test_the_minimum_shape_is_read(state: str) -> None:
     write(state, json.dumps({"sessions": {"abc123": MINIMUM_ROW}}))
     row = runtime.session(state, "abc123")
-    assert row == {**MINIMUM_ROW, "work": {}}
+    assert row == {**MINIMUM_ROW, "work": {"ulw": {"state": "active"}}}
     assert runtime.is_live(row)
 
 
@@ -94,9 +94,9 @@ def test_one_session_never_touches_another(state: str) -> None:
 
 def test_the_first_line_lists_the_live_sessions_for_the_launcher(state: str) -> None:
     put(state, "abc", MINIMUM_ROW)
-    assert first_line(state) == '{"version": 1, "live": ["abc"], "sessions": {'
+    assert first_line(state) == '{"version": 1, "live": ["abc"], "left": true, "sessions": {'
     put(state, "abc", {**MINIMUM_ROW, "stopContinuation": {"disabled": True}})
-    assert first_line(state) == '{"version": 1, "live": [], "sessions": {'
+    assert first_line(state) == '{"version": 1, "live": [], "open": ["abc"], "sessions": {'
     put(state, 'odd "id"', MINIMUM_ROW)
     assert '"live": ["*"]' in first_line(state)
 
@@ -174,9 +174,9 @@ def test_old_sessions_with_nothing_open_are_forgotten_and_their_ledgers_kept(sta
 def test_the_layout_is_the_json_it_stands_for(sessions: Any) -> None:
     value: Any = {"version": 1, "sessions": sessions, "more": {"ü": [1, None]}}
     read = store.parse(store.encode(runtime.render(value)), "x")
-    live = read.pop("live")
+    live, is_left = read.pop("live"), read.pop("left", False)
     assert read == value
-    assert bool(live) == any(row.get("ulw") for row in sessions.values())
+    assert bool(live) == is_left == any(row.get("ulw") for row in sessions.values())
 
 
 @given(st.floats(min_value=0, max_value=4e9))

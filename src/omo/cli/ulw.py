@@ -191,7 +191,7 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
     state = "waiting" if arguments.question else "blocked"
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        if row is None or not runtime.is_live(row) or (row["work"] and not runtime.work_in(row, "active")):
+        if row is None or not runtime.is_live(row) or not runtime.work_in(row, "active"):
             raise Refused(f"nothing is active in session {name}", fix="omo next")
         for kind, summary in runtime.work_in(row, "active"):
             if sentences.cannot_go_on(kind) and not table.BY_KIND[kind].may_ask:

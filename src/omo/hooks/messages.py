@@ -245,8 +245,6 @@ def could_not_turn_on(why: str, name: str = ULTRAWORK) -> Answer:
 def where_things_stand(row: SessionRow, task: str = "") -> str:
     """For a session that comes back from a resume or a compaction: its work, what was asked, and what is next."""
     active = work_in(row, "active")
-    if not row["work"]:
-        active = [(session.KIND, {})]
     what = what_is_open(active, LONGEST_OPEN)
     if not active:
         states = ", ".join(f"{kind} is {summary['state']}" for kind, summary in work_in(row, *WAITS))
@@ -259,8 +257,6 @@ def where_things_stand(row: SessionRow, task: str = "") -> str:
 def still_on(row: SessionRow) -> str:
     """For the user who comes back to a session; empty where all that is left is over."""
     active = listed(work_in(row, "active"))
-    if not active and not row["work"]:
-        active = ULTRAWORK
     parts = []
     if active:
         parts.append(f"still on in this session: {active}. It goes on with your next message.")

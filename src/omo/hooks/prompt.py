@@ -76,7 +76,7 @@ def _is_last_block(event: Event, world: World) -> bool:
 def _sent_back(world: World) -> Answer:
     """It is let through, unless the user has let go while it was on its way, or has paused the work."""
     row = world.live_row()
-    if row is not None and (runtime.work_in(row, "active") or not row["work"]):
+    if row is not None and runtime.work_in(row, "active"):
         return Answer()
     from omo.hooks import messages
 

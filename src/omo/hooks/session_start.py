@@ -25,7 +25,7 @@ def handle(event: Event, world: World) -> Answer:
     row = runtime.session(world.state, event.session)
     if row is not None and row.get("instructed") and event.start_source == "compact":
         _forget_instructions(world)
-    ended = row is not None and row["work"] and not runtime.work_in(row, *runtime.OPEN_STATES)  # and is not told yet
+    ended = row is not None and not runtime.work_in(row, *runtime.OPEN_STATES)  # and is not told yet
     if row is None or not runtime.is_live(row) or ended:
         if not is_shown:
             return Answer()

@@ -239,6 +239,8 @@ def read_row(stored: Mapping[str, Any]) -> SessionRow:
     if not all(isinstance(summary, dict) for summary in row["work"].values()):
         is_whole = False
         row["work"] = {kind: summary for kind, summary in row["work"].items() if isinstance(summary, dict)}
+    if row["ulw"].get("enabled") and not row["work"]:  # the shape that the source has, without summaries
+        row["work"] = {"ulw": {"state": "active"}}
     for part in OTHER_PARTS:
         if part in row and not isinstance(row[part], dict):
             del row[part]

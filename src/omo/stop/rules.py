@@ -48,7 +48,7 @@ class Rule:
 def _is_idle(s: Situation) -> bool:
     if s.unreadable or session.is_cancelled(s.row) or is_taken_over(s.row):
         return False
-    all_over = bool(s.row["work"]) and not work_in(s.row, *OPEN_STATES, "done")
+    all_over = not work_in(s.row, *OPEN_STATES, "done")
     return not is_live(s.row) or (all_over and not _is_invalid(s))
 
 
@@ -126,7 +126,7 @@ def _waits_for_permission(s: Situation, rule: str) -> SessionRow:
 
 def _invalid(s: Situation, rule: str) -> SessionRow:
     ulw: Ulw = {"enabled": False, "stopBlocks": 0, "lastStopAt": None}
-    unarmed: SessionRow = {**s.row, "ulw": {"enabled": True}, "work": {}}  # nothing of it can be kept
+    unarmed: SessionRow = {**s.row, "ulw": {}, "work": {session.KIND: {"state": "active"}}}  # no more can be kept
     return {**session.exhaust(unarmed, rule=rule, why=sentences.cause(rule, s.row, s.limits)), "ulw": ulw}
 
 

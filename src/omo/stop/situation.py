@@ -108,10 +108,7 @@ class Situation:
         return self.row["ulw"]
 
     def active(self) -> Works:
-        active = work_in(self.row, "active")
-        if self.ulw.get("enabled") and not self.row["work"]:
-            active.append((session.KIND, {}))  # the minimum shape of the file has no summaries
-        return active
+        return work_in(self.row, "active")
 
     def since(self, text: str | None) -> float:
         """Seconds since a recorded moment; for ever if there was none. A clock that went back counts as no time."""

@@ -407,9 +407,7 @@ def not_given_up(row: SessionRow) -> Works:
 
 
 def can_be_paused(row: SessionRow) -> Works:
-    """What is active or waits for anything; where the row has no summaries, ultrawork itself."""
-    if row["ulw"].get("enabled") and not row["work"]:
-        return [(KIND, {})]
+    """What is active or waits for anything."""
     return [(kind, summary) for kind, summary in not_given_up(row) if summary.get("state") != "paused"]
 
 
@@ -643,10 +641,7 @@ def _told(summary: Summary) -> Summary:
 
 
 def _with_active(row: SessionRow, changes: Summary) -> SessionRow:
-    work: Work = {kind: {**summary, **changes} for kind, summary in work_in(row, "active")}
-    if row["ulw"].get("enabled") and not row["work"]:
-        work[KIND] = changes
-    return _with_work(row, work)
+    return _with_work(row, {kind: {**summary, **changes} for kind, summary in work_in(row, "active")})
 
 
 def _with_work(row: SessionRow, changed: Work) -> SessionRow:

@@ -25,11 +25,10 @@ LONGEST_TAIL = 1200
 
 def status(viewer: Viewer) -> Status | None:
     summary = viewer.row["work"].get(session.KIND, {})
-    is_on = bool(viewer.row["ulw"].get("enabled")) and not viewer.row["work"]
     chain = viewer.caller.chain
     rows = chain.rows
     run = run_of(viewer, rows)
-    if not summary and not is_on and not run and not len(gates.fold(rows, run)):
+    if not summary and not run and not len(gates.fold(rows, run)):
         return None
     sessions = viewer.caller.session_rows
     pinned = gates.fold(gates.with_project_pins(viewer.context.state, viewer.session, rows, sessions), run)
