@@ -530,6 +530,14 @@ story(
     gate=PYTEST,
     needs="pytest",
 )
+story(
+    "half, the test of what was mended renamed, so that it is new and the failing one is from before",
+    replacing("tests/test_calc.py", "def test_add", "def test_sum"),
+    files=IN_PYTEST,
+    begin=added_by_agent,
+    gate=PYTEST,
+    needs="pytest",
+)
 NAMED = {
     **IN_PYTEST,
     "calc.py": SOURCE + "\n\nNAMES = {'neg': (neg, (2,), -2), 'add': (add, (2, 2), 4), 'mul': (mul, (3, 4), 12)}\n",

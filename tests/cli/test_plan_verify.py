@@ -66,6 +66,15 @@ def test_a_session_whose_verify_fails_is_not_closed_until_it_passes(project: Pro
     assert "2 Verify commands pass, which the plan's author chose" in ended(project)["why"]
 
 
+def test_a_verify_that_says_itself_that_it_ran_no_test_fails(project: Project) -> None:
+    planned(project, 1)
+    start(project)
+    write(project, 1, "def part{0}():\n    return {0}\n\n\nprint('Ran 0 tests in 0.000s')\n")
+    ran = project.agent("plan", "finish", "--json")
+    assert (ran.code, ran.json["verify"][0]["result"]) == (3, "fail")
+    assert "it says itself that it ran no test: Ran 0 tests" in ran.json["verify"][0]["why"]
+
+
 def test_what_was_pinned_at_the_start_is_run_whatever_the_plan_says_later(project: Project) -> None:
     planned(project, 1)
     start(project)
@@ -372,7 +381,8 @@ def test_after_a_failure_an_agent_goes_on_only_once_the_user_was_shown_it(projec
     planned(project)
     start(project)
     carry_out(project.root, 1)
-    project.agent("plan", "finish", "--failed", "2", "--error", "it does not build", "--tried", "two other ways")
+    failed = ("plan", "finish", "--failed", "2", "--error", "it does not build", "--tried", "two other ways")
+    assert [project.agent(*failed).code, project.agent("plan", "finish").code] == [3, 3], "as it ended, also said again"
     for verb in ("recover", "start"):
         ran = project.agent("plan", verb, "plan.md")
         assert (ran.code, "the user has not been shown it" in ran.err) == (3, True), verb

@@ -323,7 +323,7 @@ def test_what_cannot_be_read_holds_nothing_up(tmp_path: Path) -> None:
     [
         ("pytest -q", ["pytest", "-q"]),
         ("grep -q 'a|b && $c' value", ["grep", "-q", "a|b && $c", "value"]),
-        ('echo "a b" c\\ d', ["echo", "a b", "c d"]),
+        ('echo "a b" c\\ d \\$e', ["echo", "a b", "c d", "$e"]),
         ("sh -c 'a; b'", ["sh", "-c", "a; b"]),
         ("env A=1 x", ["env", "A=1", "x"]),
         *[

@@ -81,8 +81,6 @@ def shown(
 ) -> ProofOrReasons:
     """What the candidates prove, all of which pass on these files, and so do `others`. `runs_tests`: the host asks the
     user about the command that calls this, so that the project's tests may be run though nobody has pinned them."""
-    if subject.look.changed == {}:
-        return ProofOrReasons(reasons=["no file was changed"])
     reasons = []
     for candidate in candidates:
         if not candidate.owner:
