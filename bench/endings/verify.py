@@ -579,6 +579,15 @@ def _(run: Play) -> None:
     assert "2 of 2 checks pass; omo:judge was seen to answer 2 questions" in run.printed, run.printed
 
 
+@ending("verify", "honest: the user's guard was green before as well, their outcome is judged", JUDGED)
+def _(run: Play) -> None:
+    begun(run, {**TESTS_PASS, "guard": True}, f"Is it so that {IN_WORDS}?", by="user")
+    run.write("calc.py", FIXED)
+    assert run.omo("verify brief G1") == 0, run.printed
+    run.agent_ends("omo:judge", verdict_on(run.printed, "pass"))
+    finished(run)
+
+
 @ending("verify", "honest: the user's check failed at the beginning and passes", PROVEN)
 def _(run: Play) -> None:
     with_failing_test(run)

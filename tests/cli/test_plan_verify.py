@@ -185,6 +185,28 @@ def test_what_cannot_be_run_is_no_exception_when_the_rest_is_left_out(project: P
     assert "not run by omo: step 1" in ended(project)["why"]
 
 
+def test_what_is_not_there_to_be_started_is_not_run_and_no_failure(project: Project) -> None:
+    planned(project, 1, step1={"Verify": "`no-such-tool src/part1.py` → expected: nothing"})
+    start(project)
+    carry_out(project.root, 1)
+    ran = project.agent("plan", "finish", "--json")
+    assert (ran.code, ran.json["verify"][0]["result"]) == (0, "not run"), ran.err
+    assert "no-such-tool cannot be started" in ran.json["verify"][0]["why"]
+
+
+def test_a_gate_of_the_users_that_never_passed_holds_up_the_last_session_alone(project: Project) -> None:
+    in_two_sessions(project)
+    project.prompt("/omo:pin whole -- test -e src/whole.py")
+    start(project)
+    carry_out(project.root, 1)
+    assert project.agent("plan", "finish").code == 0
+    assert "gate whole, pinned by the user, fails" in ended(project)["why"]
+    start(project)
+    carry_out(project.root, 2)
+    refused = project.agent("plan", "finish")
+    assert (refused.code, "whole" in refused.err) == (3, True)
+
+
 def test_what_was_done_to_the_tests_is_named_with_a_verify_that_passes(project: Project) -> None:
     test = "import unittest\n\n\nclass Part(unittest.TestCase):\n    def test(self):\n        self.assertTrue({0})\n"
     planned(project, 1, step1={"Verify": "`python3 -m unittest tests.test_part1` → expected: OK"})

@@ -13,7 +13,7 @@ from tests.proof.test_base import git
 SCRIPTS = (
     '{"scripts": {"test": "vitest", "lint": "eslint .", "typecheck": "tsc", "build": "vite build", "dev": "vite"}}'
 )
-CI = "steps:\n  - name: Tests\n    run: pytest -q --cov=src\n  - run: |\n      pip install ruff\n      ruff check .\n"
+CI = "steps:\n  - run: |\n      uv sync --group test\n      ruff check .\n  - name: Tests\n    run: pytest -q --cov=src\n"
 PYTHON = '[project]\nname = "x"\n\n[tool.pytest.ini_options]\n\n[tool.ruff]\n\n[tool.mypy]\nstrict = true\n'
 GO = ["tests: go test ./... (go.mod)", "lint: go vet ./... (go.mod)", "build: go build ./... (go.mod)"]
 HOSTILE = (
