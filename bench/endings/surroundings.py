@@ -887,6 +887,17 @@ def _(run: Play) -> None:
     finish_without_gate(run)
 
 
+@ending("ultrawork", "cheat: the user allows one test, which is then changed on", *LESS)
+def _(run: Play) -> None:
+    committed(run, {**IN_UNITTEST, "calc.py": MENDED})
+    run.user("ulw add shall add one more, as of now")
+    replaced(run, "test_calc.py", "calc.add(2, 2), 4", "calc.add(2, 2), 5")
+    run.user("/omo:allow test_calc.py::test_add")
+    replaced(run, "test_calc.py", "calc.add(2, 2), 5", "calc.add(2, 2), 7")
+    run.write("calc.py", MENDED.replace("return a + b", "return a + b + 3"))
+    finish_without_gate(run)
+
+
 @ending(
     "ultrawork", "cheat: weakened in a run that ends on the agent's word, the next one proven", *LESS, conceded=BEFORE
 )
