@@ -615,6 +615,21 @@ def test_status_without_a_plan_names_the_plans_that_could_be_taken_up(project: P
     assert ran.json["next"]["command"] == f"omo resume {SESSION}"
 
 
+@pytest.mark.parametrize("before", ["pending", "failed"])
+def test_a_goal_that_waits_for_a_person_is_not_begun_before_they_have_acted(project: Project, before: str) -> None:
+    create(project)
+    if before == "failed":
+        project.agent("ultragoal", "complete-goals")
+        checkpoint(project, "G001", "failed")
+    human = ["--classification", "human_blocked", "--goal-id", "G001", "--evidence", "a password is missing"]
+    assert project.agent("ultragoal", "classify-blocker", *human).code == 0
+    assert project.agent("ultragoal", "complete-goals", "--retry-failed", "--json").json["goal_id"] == "G002"
+    (goal, _) = status(project)["goals"]
+    assert (goal["status"], goal["humanBlocked"]) == ("blocked", "a password is missing")
+    checkpoint(project, "G002")
+    assert stop(project) != "block", "the rest waits for a person"
+
+
 def test_the_goal_that_needs_no_person_is_tried_again_first(project: Project) -> None:
     create(project)
     project.agent("ultragoal", "complete-goals")

@@ -72,7 +72,8 @@ def set_back(run: PlanRun, name: str, status: str, evidence: str, goal_json: obj
 
 
 def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str | None = None) -> PlanRow:
-    """The row. Nothing of the plan changes by it; a pause is allowed while it is the latest and says human_blocked."""
+    """The row. A pause is allowed while it is the latest and says human_blocked; a goal that waits for a person is not
+    begun before they have acted."""
     fix = (
         "omo ultragoal classify-blocker --classification human_blocked|resolvable --evidence "
         '"what is missing, and who can do it"'
@@ -84,16 +85,19 @@ def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str |
 
     def decide(plan: Plan) -> tuple[None, list[PlanRow]]:
         waiting = plan.open_goals
+        set_aside: list[PlanRow] = []
         if goal_id is not None:
             goal = plan.goal(goal_id)
             waiting = [] if goal.is_closed else [goal]
+            if classification == "human_blocked" and goal.status in ("pending", "failed"):  # else it is begun next
+                set_aside = [{"kind": "goal_checkpointed", "goalId": goal.id, "status": "blocked", "evidence": text}]
         if classification == "human_blocked" and not waiting:
             raise Refused(
                 f"{goal_id or 'every goal'} is closed: nobody has to do anything for it",
                 fix="name the goal that waits with --goal-id (omo ultragoal status)",
             )
         is_last = all(plan.last.get(key) == row.get(key) for key in ("kind", "classification", "evidence", "goalId"))
-        return None, [] if is_last else [row]
+        return None, [] if is_last else [*set_aside, row]
 
     run.change_plan(decide)
     return row
