@@ -124,3 +124,17 @@ def test_a_file_is_not_spent_on_a_goal_that_is_not_there(project: Project) -> No
     refused = project.check("evidence", "add", "out.txt", "--goal", "G01", code=2)
     assert "there is no goal 'G01' in this plan" in refused.err
     project.check("evidence", "add", "out.txt", "--goal", "G001")
+
+
+def test_a_goal_whose_receipt_lapsed_is_shown_anew(planned: Project) -> None:
+    assert checkpoint(planned, gate(planned)).code == 0
+    for kept in Path(planned.state).rglob("gates/*.json"):
+        kept.unlink()
+    assert planned.check("ultragoal", "status", "--json").json["next"]["action"] == "verify-again"
+    terminal(planned.root / "again.txt")
+    planned.check("evidence", "add", "again.txt", "--goal", "G001")
+    planned.write("show.py", "print('again')\n")
+    planned.check("evidence", "replay", "--", "python3", "show.py")
+    filled = planned.check("ultragoal", "gate", "init", "--json").json
+    cited = json.loads((planned.root / filled["path"]).read_text())["executorQa"]["artifactRefs"]
+    assert {"again.txt", ".sisyphus/evidence/G001/replay-1.json"} <= {row["path"] for row in cited}

@@ -61,15 +61,17 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _plan_with(context: Context, goal: str, *, is_pinned: bool) -> PlanRun | None:
-    """The session's plan, where it is open and has a goal of that name, or no pin knows that name either: a file that
-    was spent on a goal that nobody has could prove no other."""
+    """The session's plan, where it is open or has a goal of that name; both, where a pin knows that name too. A file
+    that was spent on a goal that nobody has could prove no other."""
     if not context.named_session:
         return None
     run = load_plan(caller_of(context, context.named_session))
-    plan = run.plan
-    if plan is None or not plan.is_open or (is_pinned and goal not in [planned.id for planned in plan.goals]):
+    if run.plan is None:
         return None
-    return run
+    is_planned = goal in [planned.id for planned in run.plan.goals]
+    if is_pinned:
+        return run if run.plan.is_open and is_planned else None
+    return run if run.plan.is_open or is_planned else None
 
 
 def replay(arguments: argparse.Namespace, context: Context) -> Result:
