@@ -18,6 +18,7 @@ from omo.result import Result
 from omo.state import paths, store
 from omo.text import clip
 from omo.work.run import caller_of
+from omo.workflows.ultragoal.brief import require_text
 from omo.workflows.ultragoal.run import PlanRun, load_plan, run_of
 
 HOME = paths.EVIDENCE_DIR
@@ -77,10 +78,13 @@ def _plan_with(context: Context, goal: str, *, is_pinned: bool) -> PlanRun | Non
 def replay(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
     goal = run.named_goal(arguments.goal)
-    if bool(arguments.attack) != bool(arguments.expect):
-        fix = "say how it is to be broken, and what should happen"
+    fix = "say how it is to be broken, and what should happen"
+    case = {}
+    if (arguments.attack is None) != (arguments.expect is None):
         raise BadInput("--attack and --expect belong together", fix=fix)
-    case = {"scenario": arguments.attack, "expectedBehavior": arguments.expect} if arguments.attack else {}
+    if arguments.attack is not None:
+        case["scenario"] = require_text("--attack", arguments.attack, fix)
+        case["expectedBehavior"] = require_text("--expect", arguments.expect, fix)
     path, record = record_run(context, run, goal.id, arguments.argv, arguments.timeout, case)
     data = {"path": path, "goal": goal.id, "exit": record["expectedExitCode"], "stdout": record["recordedStdout"]}
     shown = record["recordedStdout"] + record["recordedStderr"]
@@ -98,6 +102,7 @@ def record_run(
     from omo.workflows.ultragoal.gate import replay as replays  # pydantic is behind it, which a status does not need
 
     plan = run.require_plan()
+    require_text("COMMAND", " ".join(argv), "a record holds UTF-8 only: name what it runs and reads in that")
     cwd = os.path.relpath(os.path.realpath(context.cwd), os.path.realpath(context.root))
     if not replays.speaks_of_project(context.root, plan.base, argv, cwd):
         raise Refused(
