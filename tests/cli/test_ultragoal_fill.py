@@ -159,6 +159,16 @@ def test_a_gate_that_never_passed_holds_up_the_end_and_no_goal_before_it(started
         assert (ran.code, "gate bye did not pass" in ran.err) == (code, code == 3), ran.err
 
 
+def test_a_command_that_fails_shows_nothing_though_it_is_a_gate_that_may_fail(started: Project) -> None:
+    started.write("bye.py", "raise SystemExit(3)\n")
+    started.agent("gate", "add", "bye", "--", "python3", "bye.py")
+    attacked(started)
+    reviewed(started)
+    ran = closed(started, "python3", "bye.py")
+    assert (ran.code, "python3 bye.py ended with exit 3, which is no success" in ran.err) == (3, True), ran.err
+    assert closed(started).code == 0
+
+
 def test_what_a_reviewer_returned_as_rows_is_taken_as_it_is(started: Project) -> None:
     started.write(".sisyphus/evidence/G001/attacks.txt", "4 names, 4 greeted\n")
     attack = {"id": "attacks", "kind": "test-report", "path": ".sisyphus/evidence/G001/attacks.txt"}

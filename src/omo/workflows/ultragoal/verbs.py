@@ -22,7 +22,7 @@ from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import MODES, STEERING
 from omo.workflows.ultragoal.review_briefs import ROLES, review_brief
-from omo.workflows.ultragoal.run import PlanRun, run_of
+from omo.workflows.ultragoal.run import PlanRun, gates_of, run_of
 from omo.workflows.ultragoal.session_goal import NONE
 from omo.workflows.ultragoal.status import changing, plan_status, publish_status
 
@@ -251,10 +251,12 @@ def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str]
     for gate in subject.gates or ():
         if gate.name not in settled and gate_problem(subject, gate, ()):
             runs.run_gates(context, run.caller.session, gate.name)
-        if (gate.argv, gate.cwd) == (argv, cwd):
-            argv = []  # it shows the goal as a gate, and is not run twice
     if not argv:
         return ""
+    run.caller.forget()
+    for gate in gates_of(run):
+        if (gate.argv, gate.cwd) == (argv, cwd) and not gate_problem(subject, gate, ()):
+            return ""  # it shows the goal as a gate, and is not run twice
     _, record = evidence_verbs.record_run(context, run, subject.name, argv)
     return no_success(argv, record["expectedExitCode"])
 
