@@ -29,7 +29,7 @@ from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.status import publish_status
 from tests.report import hostile, sample
 from tests.report.sample import Sample
-from tests.ultragoal.project import ONE, Project, make
+from tests.ultragoal.project import ONE, TWO, Project, make
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -102,6 +102,16 @@ def test_goals_are_shown_with_their_receipts_and_evidence(report: Report) -> Non
         assert re.sub(r"\s+", " ", words) in re.sub(r"\s+", " ", text), words
     assert "\x1b" not in text
     assert page.render(report).count('src="data:image/') == 2
+
+
+def test_a_goal_has_the_last_words_that_were_said_of_it_alone(tmp_path: Path) -> None:
+    """Reviewers say the same of both."""
+    shop = make(tmp_path / "p")
+    shop.judged(TWO)
+    (part,) = gathered(shop).parts
+    for goal in ("G001", "G002"):
+        words = [one.name for one in part.evidence(goal).attachments if one.name.startswith("The last word")]
+        assert words == ["The last word of omo:architect", "The last word of omo:qa"]
 
 
 def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path) -> None:

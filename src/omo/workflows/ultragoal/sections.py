@@ -134,10 +134,10 @@ def _without_escapes(raw: bytes) -> str:
 
 
 def _last_words(viewer: Viewer, receipt: Receipt) -> list[Attachment]:
-    reviews = {str(review.get("digest")): review for review in _objects(receipt.get("agents"))}
+    reviews = {f"{review.get('row')} {review.get('digest')}": review for review in _objects(receipt.get("agents"))}
     attachments = []
     for message in messages_in(viewer.events, ["omo:architect", "omo:qa"]):
-        review = reviews.get(message.digest)
+        review = reviews.get(f"{message.seq} {message.digest}")
         if review is not None:
             about = f"{times.moment(message.ts)}, verdict {review.get('verdict') or 'not read'}"
             title = f"The last word of {message.agent}"
