@@ -238,6 +238,21 @@ def test_handing_out_goes_on_with_a_paused_goal_and_makes_a_missing_one(project:
     assert project.agent("goal", "get", "--json").json["goal"]["status"] == "active"
 
 
+def test_a_missing_goal_is_made_for_what_is_handed_out(project: Project) -> None:
+    """Story by story: G001 is shown anew before G002 is begun."""
+    create(project, TWO, "--goal-mode", "per-story")
+    project.agent("ultragoal", "complete-goals")
+    checkpoint(project, "G001", "failed")
+    found = ["--goal-id", "G001", "--objective", "It must hold.", "--evidence", "it does not"]
+    assert project.agent("ultragoal", "record-review-blockers", *found).code == 0
+    checkpoint(project, "G003", "blocked")
+    why = ["--evidence", "it does hold", "--rationale", "it was seen"]
+    project.agent("ultragoal", "steer", "--kind", "mark_blocked_superseded", "--goal-id", "G003", *why)
+    project.agent("goal", "drop")
+    given = project.agent("ultragoal", "complete-goals", "--json").json
+    assert (given["goal_id"], given["next_action"]) == ("G001", "execute-goal")
+
+
 # checkpoint
 
 ANOTHER_GOAL = '{"goal": {"objective": "another", "status": "active"}}'

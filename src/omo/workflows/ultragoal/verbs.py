@@ -169,6 +169,7 @@ def complete_goals(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
     notes = []
     with changing(run):
+        started = goals.hand_out(run, retry_failed=arguments.retry_failed, retry_blocked=arguments.retry_blocked)
         plan, tool = run.require_plan(), run.require_plan().tool
         if plan.is_open and tool.status in (NONE, "complete"):
             goal_tool.create(run)
@@ -176,7 +177,6 @@ def complete_goals(arguments: argparse.Namespace, context: Context) -> Result:
         elif plan.is_open and tool.status == "paused" and tool.objective in plan.objectives_of(plan.active):
             goal_tool.resume(run)
             notes.append("the session's goal was paused and is active again")
-        started = goals.hand_out(run, retry_failed=arguments.retry_failed, retry_blocked=arguments.retry_blocked)
     step = publish_status(run)
     return views.handout(run, started, step, [*notes, *run.notes])
 
