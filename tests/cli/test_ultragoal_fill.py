@@ -290,12 +290,13 @@ def test_a_cleaner_that_was_left_out_is_named_at_the_end(started: Project) -> No
     assert "No exception was made" not in started.agent("report", "--md").out
 
 
-def test_a_cleaner_that_looks_afterwards_makes_it_good(started: Project) -> None:
+@pytest.mark.parametrize("title", ["AI SLOP CLEANUP REPORT", "## AI Slop Cleanup Report"])
+def test_a_cleaner_that_looks_afterwards_makes_it_good(started: Project, title: str) -> None:
     attacked(started)
-    reviewed(started)
+    reviewed(started, architect=f"The AI slop cleanup report is good.\n{json.dumps(CLEAN['omo:architect'])}")
     argv = ("ultragoal", "checkpoint", "--goal-id", "G001", "--evidence", "it says hello")
     assert started.agent(*argv, "--", "python3", "greet.py", "you").code == 0
-    started.agent_ends("omo:critic", REPORT)
+    started.agent_ends("omo:critic", REPORT.replace("AI SLOP CLEANUP REPORT", title))
     again = started.agent(*argv)
     assert (again.code, again.err) == (0, "")
     (first, _) = status(started)["goals"]

@@ -349,6 +349,7 @@ def cleaner_report(events: list[SessionEvent], since: str) -> str:
     for row in events:
         message = row.get("message")
         is_seen = row.get("kind") == "agent-finished" and row.get("actor") == "hook" and row["ts"] >= since
-        if is_seen and isinstance(message, str) and rules.REPORT in message:
-            report = message[message.rindex(rules.REPORT) :]
+        if is_seen and isinstance(message, str):
+            for title in rules.TITLE.finditer(message):
+                report = message[title.start() :]
     return block(report, LONGEST_EVIDENCE)

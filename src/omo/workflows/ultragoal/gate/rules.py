@@ -42,6 +42,7 @@ from omo.workflows.ultragoal.plan import Exemption
 
 SECTIONS = tuple(QualityGate.model_fields)
 REPORT = "AI SLOP CLEANUP REPORT"
+TITLE = re.compile(rf"{REPORT}|(?im:^\W*{REPORT})")  # in other letters it is one only where it begins a line
 NO_CLEANER = (
     "no cleaner looked at it, which the end will name: start omo:critic, its whole prompt what omo ultragoal brief "
     "critic prints"
