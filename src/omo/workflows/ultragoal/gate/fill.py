@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypedDict
 
 from omo import safe_open
 from omo.errors import BadInput
@@ -38,28 +37,7 @@ ATTACK = (
 RERUN = "nothing was run that can be run again: omo evidence replay -- COMMAND, or omo gate add NAME -- COMMAND"
 
 
-class GatePart(TypedDict, total=False):
-    """An entry of one of the lists of a gate, as omo fills it in; `omo.workflows.ultragoal.gate.models` reads them."""
-
-    id: str
-    kind: str
-    path: str
-    gate: str
-    description: str
-    contractRef: str
-    obligation: str
-    status: str
-    surface: str
-    invocation: str
-    scenario: str
-    expectedBehavior: str
-    verdict: str
-    artifactRefs: list[str | None]
-    surfaceEvidenceRefs: list[str | None]
-    adversarialCaseRefs: list[str | None]
-
-
-Parts = list[GatePart]
+Rows = list[Json]  # of one of the lists of a gate: `omo.workflows.ultragoal.gate.models` says what is in them
 
 
 @dataclass(frozen=True)
@@ -70,7 +48,7 @@ class GoalEvidence:
     nothing now.
     """
 
-    row: GatePart
+    row: Json
     command: str = ""
     surface: str = ""
     scenario: str = ""
@@ -148,8 +126,7 @@ def _passing_gates(subject: GateSubject, problems: Mapping[str, str]) -> list[Go
     for gate in subject.gates or ():
         if not problems[gate.name]:
             command = shlex.join(gate.argv)
-            row: GatePart = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name}
-            row["description"] = command
+            row = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name, "description": command}
             passing.append(GoalEvidence(row, command, "package"))
     return passing
 
@@ -214,22 +191,18 @@ def _why_outdated(recorded: list[GoalEvidence], *, is_attack: bool) -> str:
     return "; ".join(dict.fromkeys(problems))
 
 
-def _coverage(goal: Goal, contract: str, surfaces: Parts, cases: Parts, own: Parts) -> GatePart:
+def _coverage(goal: Goal, contract: str, surfaces: Rows, cases: Rows, own: Rows) -> Json:
     """The goal as one obligation, with all that shows it."""
-    coverage: GatePart = {"id": "contract-1", "contractRef": contract, "obligation": goal.objective}
-    coverage["status"] = "covered"
-    if surfaces:
-        coverage["surfaceEvidenceRefs"] = [row.get("id") for row in surfaces]
-    if cases:
-        coverage["adversarialCaseRefs"] = [row.get("id") for row in cases]
-    if own:
-        coverage["artifactRefs"] = [row.get("id") for row in own]
+    coverage: Json = {"id": "contract-1", "contractRef": contract, "obligation": goal.objective, "status": "covered"}
+    for name, rows in (("surfaceEvidenceRefs", surfaces), ("adversarialCaseRefs", cases), ("artifactRefs", own)):
+        if rows:
+            coverage[name] = [row.get("id") for row in rows]
     return coverage
 
 
-def _surfaces(contract: str, valid: list[GoalEvidence]) -> Parts:
+def _surfaces(contract: str, valid: list[GoalEvidence]) -> Rows:
     """Each surface that was used, with what shows it; a page also by its pictures."""
-    cited: dict[str, Parts] = {}
+    cited: dict[str, Rows] = {}
     for evidence in valid:
         if evidence.surface:
             cited.setdefault(evidence.surface, []).append(evidence.row)
@@ -238,20 +211,19 @@ def _surfaces(contract: str, valid: list[GoalEvidence]) -> Parts:
             cited[surface] += [evidence.row for evidence in valid if evidence.row["kind"] == "screenshot"]
     rows = []
     for surface, shown_by in cited.items():
-        invocation = "; ".join(row["description"] for row in shown_by)
-        row: GatePart = {"id": f"surface-{surface}", "contractRef": contract, "surface": surface}
-        row |= {"invocation": invocation, "verdict": "passed", "artifactRefs": [row["id"] for row in shown_by]}
-        rows.append(row)
+        row = {"id": f"surface-{surface}", "contractRef": contract, "surface": surface, "verdict": "passed"}
+        row["invocation"] = "; ".join(artifact["description"] for artifact in shown_by)
+        rows.append({**row, "artifactRefs": [artifact["id"] for artifact in shown_by]})
     return rows
 
 
-def _cases(contract: str, valid: list[GoalEvidence]) -> Parts:
-    rows: Parts = []
+def _cases(contract: str, valid: list[GoalEvidence]) -> Rows:
+    rows: Rows = []
     for evidence in valid:
         if evidence.scenario:
-            row: GatePart = {"id": f"case-{len(rows) + 1}", "contractRef": contract, "scenario": evidence.scenario}
-            row |= {"expectedBehavior": evidence.expected, "verdict": "passed", "artifactRefs": [evidence.row["id"]]}
-            rows.append(row)
+            row = {"id": f"case-{len(rows) + 1}", "contractRef": contract, "scenario": evidence.scenario}
+            row |= {"expectedBehavior": evidence.expected, "verdict": "passed"}
+            rows.append({**row, "artifactRefs": [evidence.row["id"]]})
     return rows
 
 
@@ -262,7 +234,7 @@ def _recorded(subject: GateSubject) -> list[GoalEvidence]:
         newest[artifact.path] = artifact
     recorded = []
     for number, (path, artifact) in enumerate(newest.items(), start=1):
-        row: GatePart = {"id": f"evidence-{number}", "kind": "test-report", "path": path, "description": path}
+        row = {"id": f"evidence-{number}", "kind": "test-report", "path": path, "description": path}
         if not artifacts.is_unchanged(subject.root, path, artifact.digest):
             evidence = GoalEvidence(row, problem=f"{clip(path, 100)} is not as it was recorded")
         elif artifact.files is None:
@@ -277,7 +249,7 @@ def _recorded(subject: GateSubject) -> list[GoalEvidence]:
     return recorded
 
 
-def _evidence_of_run(subject: GateSubject, row: GatePart) -> GoalEvidence:
+def _evidence_of_run(subject: GateSubject, row: Json) -> GoalEvidence:
     """A command that omo ran. Only an attempt to break the work may end as it likes."""
     try:
         record = replay.parse_replay(documents.load(subject.root / row["path"]))
@@ -289,7 +261,7 @@ def _evidence_of_run(subject: GateSubject, row: GatePart) -> GoalEvidence:
     return GoalEvidence(row, command, "cli", record.scenario, record.expected, problem)
 
 
-def _evidence_of_file(subject: GateSubject, row: GatePart) -> GoalEvidence:
+def _evidence_of_file(subject: GateSubject, row: Json) -> GoalEvidence:
     """A file that somebody added; its kind is told by its name and content."""
     path, surface = subject.root / row["path"], ""
     if path.suffix.lower() in PICTURES:
@@ -333,13 +305,13 @@ def _words_of(review: Review, report: Json) -> str:
     return block(review.message.text, LONGEST_EVIDENCE)
 
 
-def _rows(report: Json, name: str) -> Parts:
+def _rows(report: Json, name: str) -> Rows:
     listed = report.get(name)
-    rows: Parts = listed if isinstance(listed, list) else []
+    rows = listed if isinstance(listed, list) else []
     return [row for row in rows if isinstance(row, dict)]
 
 
-def _file_or_gate(row: GatePart) -> object:
+def _file_or_gate(row: Json) -> object:
     return row.get("path") or row.get("gate")
 
 
