@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 from omo.errors import BadInput, Refused, Unreadable
+from omo.json_text import Json
 from omo.state.ledger_rows import From, LedgerRow
 from omo.text import clip, counted
 from omo.work.outcome import repaired
@@ -60,16 +61,6 @@ class SeenReview(TypedDict, total=False):
     changed: list[str] | None
 
 
-class Exemption(TypedDict):
-    """Evidence that was not run again."""
-
-    artifact: str
-    reasonCode: str
-    reason: str
-    approvedBy: str
-    fallbackArtifactRefs: list[str]
-
-
 class Receipt(TypedDict, total=False):
     """What closed a goal; `omo.workflows.ultragoal.receipts` tells whether it still holds."""
 
@@ -87,7 +78,7 @@ class Receipt(TypedDict, total=False):
     independence: str
     agents: list[SeenReview]
     cleaned: bool
-    exemptions: list[Exemption]
+    exemptions: list[Json]  # evidence that was not run again: `omo.workflows.ultragoal.gate.models.ReplayExempt`
     artifacts: dict[str, str]  # by path, the digests of what the gate cites
     weakened: list[str]
     allowed: list[str]

@@ -14,6 +14,7 @@ from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, OmoError
+from omo.json_text import Json
 from omo.proof import artifacts, base, documents, own_commands
 from omo.proof.gate_runs import Plain
 from omo.text import clip
@@ -25,7 +26,6 @@ from omo.workflows.ultrawork.gates import Gate, Gates
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
-    from omo.workflows.ultragoal.plan import Exemption
 
 SCREENSHOT, AUTOMATION, CAPTURE = "screenshot", "automation transcript", "terminal capture"
 REPLAY, REPORT = "replay record", "report"
@@ -79,7 +79,7 @@ class GateSubject:
 class Inspection:
     defects: list[GateDefect] = field(default_factory=list)
     cited: list[str] = field(default_factory=list)  # files that prove, each once
-    exemptions: list[Exemption] = field(default_factory=list)
+    exemptions: list[Json] = field(default_factory=list)  # each as its row has it, with the id of the artifact
     notes: list[str] = field(default_factory=list)
     commands: list[Plain] = field(default_factory=list)  # that omo ran for it, and that are checks of the project's own
     has_cleaner: bool = False  # it carries the cleaner's report

@@ -38,7 +38,6 @@ from omo.workflows.ultragoal.gate.proof import (
     Inspection,
     refs_of,
 )
-from omo.workflows.ultragoal.plan import Exemption
 
 SECTIONS = tuple(QualityGate.model_fields)
 REPORT = "AI SLOP CLEANUP REPORT"
@@ -233,13 +232,7 @@ def _exemption_defects(prover: GateProver, cited: Evidence, claim: ReplayExempt)
     if not defects and not shapes.intersection(proof.STRUCTURAL):
         text = "names no screenshot, terminal capture or automation transcript of the run: add one"
         defects.append(GateDefect(f"{path}.fallbackArtifactRefs", text))
-    exemption: Exemption = {
-        "artifact": cited.id,
-        "reasonCode": claim.reasonCode,
-        "reason": claim.reason,
-        "approvedBy": claim.approvedBy,
-        "fallbackArtifactRefs": claim.fallbackArtifactRefs,
-    }
+    exemption = {"artifact": cited.id, **claim.model_dump()}
     if not defects and exemption not in prover.inspection.exemptions:
         prover.inspection.exemptions.append(exemption)
     return defects
