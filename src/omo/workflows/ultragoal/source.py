@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable
 from omo.proof import changes
 from omo.proof.run import child_environment
@@ -35,11 +34,6 @@ class Source:
     base_commit: str | None = None
     changed: list[str] | None = None
     away: str = ""
-
-    @property
-    def key(self) -> str:
-        """Evidence is recorded for one source at one commit."""
-        return sha256(json.dumps([self.kind, self.name, self.tip]).encode())[:16]
 
 
 def find_source(root: Path, *, pr: int | None, branch: str | None, environ: Mapping[str, str]) -> Source:
