@@ -10,17 +10,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omo.digest import sha256
 from omo.errors import NotEvaluable, Unreadable
 from omo.state import store
 from omo.text import clip
-from omo.workflows.ultragoal.plan import Goal, Plan
-
-if TYPE_CHECKING:
-    from omo.workflows.ultragoal.plan import PlanRow, Receipt
-
+from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt
 
 SCHEMA = 1
 FINAL, PER_GOAL = "final-aggregate", "per-goal"
@@ -140,13 +136,9 @@ def of_session_goal(plan: Plan, directory: str) -> tuple[list[str | None], list[
 def final(plan: Plan, directory: str) -> Goal | None:
     """The goal that carries a fresh final receipt, if one does."""
     for goal in reversed(plan.goals):
-        if is_final(goal) and not final_problem(plan, goal, directory):
+        if goal.receipt.get("receiptKind") == FINAL and not final_problem(plan, goal, directory):
             return goal
     return None
-
-
-def is_final(goal: Goal) -> bool:
-    return goal.receipt.get("receiptKind") == FINAL
 
 
 def final_problem(plan: Plan, goal: Goal, directory: str) -> str:
