@@ -73,9 +73,6 @@ def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
         facts.append(f"final receipt: fresh, issued with {final.id}")
     if drift:
         facts.append(drift)
-    overrides = []
-    for item in items:
-        overrides += [f"{item.id}: {override}" for override in item.overrides]
     remarks = plan.steered
     stale = sum(item.mark == "stale" for item in items)
     if run.problems:
@@ -91,7 +88,6 @@ def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
         next=step,
         facts=tuple(facts),
         changed=(drift,) if drift else (),
-        overrides=tuple(overrides),
         problems=tuple(run.problems),
         outcome=plan.outcome if step.action == "done" else None,
     )
@@ -228,14 +224,8 @@ def denials(run: PlanRun, plan: Plan, step: NextStep) -> dict[str, str]:
                 f"just before: {classify}. What you can resolve yourself is resolved: investigate, omo ultragoal steer "
                 "--kind add_subgoal, or omo ultragoal checkpoint --status blocked and go on with the next."
             )
-    if reason := complete_denial(run, plan, step):
-        denied["complete"] = reason
+    if plan.knows(plan.tool.objective):
+        _, missing = receipts.of_session_goal(plan, run.directory)
+        if missing:
+            denied["complete"] = f"The goal is not proven complete ({'; '.join(missing[:5])}). {step.text}"
     return denied
-
-
-def complete_denial(run: PlanRun, plan: Plan, step: NextStep) -> str:
-    """Why the session's goal cannot be called complete; empty where it can, or where it is not this plan's."""
-    if not plan.knows(plan.tool.objective):
-        return ""
-    _, missing = receipts.of_session_goal(plan, run.directory)
-    return f"The goal is not proven complete ({'; '.join(missing[:5])}). {step.text}" if missing else ""
