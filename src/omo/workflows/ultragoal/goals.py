@@ -140,26 +140,16 @@ def record_review_blockers(
                 fix="close one of them first (omo ultragoal complete-goals), or put the finding into a pending one: "
                 "omo ultragoal steer --kind revise_pending_wording",
             )
-        name = plan.new_ids(1)[0]
-        return (name, False), [_blocker_row(parent, name, title, finding, review_evidence)]
+        (name,) = plan.new_ids(1)
+        goal: NewGoal = {
+            "id": name,
+            "title": title or title_of(f"Resolve for {parent.id}: {finding}"),
+            "objective": finding,
+            "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence},
+        }
+        row: PlanRow = {"kind": "review_blockers_recorded", "goalId": parent.id, "blockerGoalIds": [name]}
+        return (name, False), [{**row, "goals": [goal], "evidence": review_evidence, "findings": [finding]}]
 
     name, deduplicated = run.change_plan(decide)
     plan = run.require_plan()
     return Recorded(plan.goal(goal_id), plan.goal(name), deduplicated)
-
-
-def _blocker_row(parent: Goal, name: str, title: str | None, finding: str, evidence: str) -> PlanRow:
-    goal: NewGoal = {
-        "id": name,
-        "title": title or title_of(f"Resolve for {parent.id}: {finding}"),
-        "objective": finding,
-        "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": evidence},
-    }
-    return {
-        "kind": "review_blockers_recorded",
-        "goalId": parent.id,
-        "blockerGoalIds": [name],
-        "goals": [goal],
-        "evidence": evidence,
-        "findings": [finding],
-    }
