@@ -17,7 +17,7 @@ from omo.work.status import NextStep
 from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.brief import Brief, has_goals, parse, same_words
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import POINTER, NewGoal, Plan, PlanRow
+from omo.workflows.ultragoal.plan import POINTER, NewGoal, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, repository
 
 
@@ -50,21 +50,14 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
         if load_plan(caller).id != run.id:
             raise Refused("another plan was made in this session just now", fix="omo ultragoal status")
         if caller.by != "user" and before is not None and (before.is_open or step is not None):
-            _give_up(run, before, step)
+            why = f"it was not brought to its end: {step.why}" if step else "another was made in its place"
+            note_given_up(run, f"plan {run.id} was given up with {counted(len(before.open_goals), 'open goal')}", why)
         new.append(created)
         goal_tool.create(new)
         # After the new one: were that first, a kill in between would leave neither, and only the user could mend it.
         if (before is None or before.is_open) and os.path.lexists(run.directory):
             new.archived = store.keep_as(run.directory, "archived", caller.now)
     return new
-
-
-def _give_up(run: PlanRun, plan: Plan, step: NextStep | None) -> None:
-    """Every later end names the plan that another was made in place of. `step` is what it lacked at its end."""
-    why = "another was made in its place"
-    if step is not None:
-        why = f"it was not brought to its end: {step.why}"
-    note_given_up(run, f"plan {run.id} was given up with {counted(len(plan.open_goals), 'open goal')}", why)
 
 
 def _left_to_end(run: PlanRun) -> NextStep | None:

@@ -112,7 +112,10 @@ def record_run(
     record = replays.record(argv, Path(context.root), cwd, timeout, os.environ)
     record["recordedAt"] = stamp(context.now)  # the same command for another goal is another run
     record |= case or {}
-    path = write(context, goal, _free_name(context, goal), record)
+    number = 1
+    while os.path.lexists(os.path.join(context.root, HOME, goal, f"replay-{number}.json")):
+        number += 1
+    path = write(context, goal, f"replay-{number}.json", record)
     artifacts.register(
         context.state,
         context.root,
@@ -125,13 +128,6 @@ def record_run(
         wait=store.CLI_WAIT,
     )
     return path, record
-
-
-def _free_name(context: Context, goal: str) -> str:
-    number = 1
-    while os.path.lexists(os.path.join(context.root, HOME, goal, f"replay-{number}.json")):
-        number += 1
-    return f"replay-{number}.json"
 
 
 def write(context: Context, goal: str, name: str, document: Any) -> str:

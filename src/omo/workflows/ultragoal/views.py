@@ -102,14 +102,9 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
     lines.append("")
     if objective != plan.objective:  # story by story
         lines.append(f"The session's goal: {clip(objective, 300)}")
-    lines += [_how_to_close(run), f"Next: {step.text}"]
-    return Result(data, "\n".join(lines), notes=notes)
-
-
-def _how_to_close(run: PlanRun) -> str:
-    """Who has to look at the goal, and which commands omo runs for it."""
     known = [f"{gate.name} ({gates.in_words(gate)})" for gate in gates_of(run)]
-    return GATE_ORDER + (f"Gates: {', '.join(known)}." if known else NO_GATE)
+    lines.append(GATE_ORDER + (f"Gates: {', '.join(known)}." if known else NO_GATE))
+    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
 
 
 def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
