@@ -185,13 +185,6 @@ def keep_as(path: str, why: str, now: float) -> str:
     return kept
 
 
-def move(source: str, target: str) -> None:
-    try:
-        os.rename(source, target)
-    except OSError as error:
-        raise unwritable(target, error) from None
-
-
 def make_state_dir(state: str) -> None:
     """The state directory ignores itself, so git never shows it and no tracked file is touched."""
     ignore = os.path.join(state, ".gitignore")
