@@ -86,7 +86,8 @@ def shown(
         if not candidate.owner:
             reasons.append(f"{candidate.name} passes, and the agent chose it")
             continue
-        made = _proved(subject, candidate)
+        # An exit code or an output that is wanted of the project's own command is the agent's ("wanted to fail").
+        made = proved(subject, candidate.command, candidate.judge if candidate.owner == USERS else None)
         if not made.holds:
             reasons.append(f"{candidate.name} passes; {made.reason}")
             continue
@@ -103,15 +104,13 @@ def shown(
     return ProofOrReasons(reasons=list(dict.fromkeys(reasons)))
 
 
-def _proved(subject: Subject, candidate: Candidate) -> experiment.Experiment:
-    # An exit code or an output that is wanted of the project's own command is the agent's ("wanted to fail").
-    command, judge = candidate.command, candidate.judge if candidate.owner == USERS else None
+def proved(subject: Subject, command: GateCommand, judge: Judge | None = None) -> experiment.Experiment:
     return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command, judge), judge)
 
 
 def still_failing(subject: Subject, command: GateCommand) -> Sequence[str]:
     """The tests by which a command fails that failed before the work too, where a new one shows it; else none."""
-    made = experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command))
+    made = proved(subject, command)
     return made.still_failing if made.holds else ()
 
 

@@ -130,7 +130,7 @@ def write(subject: Subject, proven: Proven) -> str:
     for name, command, owner, is_needed in _commands(subject, proven):
         if gates and not is_needed:
             continue
-        made = _proved(subject, command)
+        made = proving.proved(subject, command)
         if made.holds:
             gates.append(_gate(name, command, owner, made))
         else:
@@ -171,10 +171,6 @@ def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, GateComma
         if not any(own_commands.covers(subject.root, proven.base, each.argv, each.cwd, check) for each in users):
             yield check.name, gate_runs.Plain(check.argv, check.cwd), check.found_in, True
     yield from others
-
-
-def _proved(subject: Subject, command: GateCommand) -> Experiment:
-    return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command))
 
 
 def _gate(name: str, command: GateCommand, source: str, made: Experiment) -> ReceiptGate:
@@ -328,7 +324,7 @@ def _gate_again(subject: Subject, gate: ReceiptGate, *, trusts_user: bool) -> It
     if shadows := reading.shadows(subject.root, subject.began, command, subject.allowed):
         yield ReceiptLine(name, False, outputs.IN_PLACE_OF_RUNNER.format(shadows[0]))
         return
-    made = _proved(subject, _as_run_here(subject, command))
+    made = proving.proved(subject, _as_run_here(subject, command))
     now = made.runs.get(gate_runs.AS_IT_IS)
     if why := _cannot_start(made, now):
         yield ReceiptLine(name, None, why)
