@@ -183,10 +183,6 @@ class Review:
     is_clean: bool
     changed: list[str] | None
 
-    @property
-    def is_of_these_files(self) -> bool:
-        return self.changed == []
-
     def without(self, paths: Collection[str]) -> Review:
         """The same, where files that are written after a review do not outdate it: what tells of the review itself."""
         if self.changed is None:
@@ -252,7 +248,7 @@ def independence_of_reviews(reviews: Mapping[str, Review], agents: Iterable[str]
     """Full where each of the agents was seen to say that the files as they are now are clean."""
     for agent in agents:
         review = reviews.get(agent)
-        if review is None or not review.is_clean or not review.is_of_these_files:
+        if review is None or not review.is_clean or review.changed != []:
             return REDUCED
     return FULL
 

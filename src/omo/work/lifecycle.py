@@ -167,14 +167,10 @@ def forget_summary(
             )
         event: SessionEvent = {"kind": "cleared", "mode": kind, "forced": force, "open": count, "kept": kept}
         after: SessionRow = {**old, "work": work}
-        return runtime.Change(None, after if is_shown else disarmed(after, kind), [event])
+        # The counter that this work armed goes with it, unless something else is still open.
+        if not is_shown and old["ulw"].get("by") == kind and not runtime.work_in(after, *OPEN_STATES):
+            after = rows.close(after)
+        return runtime.Change(None, after, [event])
 
     caller.change(decide)
     return Cleared(kept, count, is_shown)
-
-
-def disarmed(row: SessionRow, kind: str) -> SessionRow:
-    """Without the counter that this work armed, unless something else is still open."""
-    ulw = row["ulw"]
-    is_its_own = ulw.get("by") == kind and not runtime.work_in(row, *OPEN_STATES)
-    return {**row, "ulw": {**ulw, "enabled": False}} if is_its_own else row

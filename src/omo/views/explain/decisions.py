@@ -200,10 +200,11 @@ def _patience(denial: Denial, times: int) -> list[str]:
 def _gate_facts(world: World, row: SessionRow) -> list[Fact]:
     """What the gates look at beside the call: where our state is, the session's open work, and what that denies."""
     cancelled = "cancelled; " if session.is_cancelled(row) else ""
+    open_work = [f"{kind} {summary['state']}" for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES)]
     facts = [
         Fact("omo's own state", "the project", world.state),
         Fact("settings", "the project", paths.settings_file(world.root)),
-        Fact("work", RUNTIME, cancelled + (_open_work(row) or "nothing is open")),
+        Fact("work", RUNTIME, cancelled + (", ".join(open_work) or "nothing is open")),
     ]
     fence = runtime.fence_of(row)
     for key in ("touch", "never", "root", "spec"):
@@ -224,10 +225,6 @@ def _gate_facts(world: World, row: SessionRow) -> list[Fact]:
         committed = any(summary.get("attended") is True for summary in row["work"].values())
         facts.append(Fact("attended", where, committed))
     return facts
-
-
-def _open_work(row: SessionRow) -> str:
-    return ", ".join(f"{kind} {summary['state']}" for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES))
 
 
 def explain_prompt(text: str, known: settings.Settings, environ: Mapping[str, str]) -> Explanation:
