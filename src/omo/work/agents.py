@@ -14,22 +14,17 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
 
-from omo.errors import Refused
 from omo.json_text import Json, refuse_constant, without_repeats
 from omo.proof import base
 from omo.state import runtime
 from omo.state.rows import EMPTY
-from omo.text import clip
 from omo.work.run import Caller
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, SessionRow
-
-T = TypeVar("T")
 
 FULL, REDUCED = "full", "reduced"
 EVIDENCE = ".sisyphus/"
@@ -149,28 +144,6 @@ def answer(text: str, key: str, value: str | None = None) -> Json:
 
 
 @dataclass(frozen=True)
-class Answers(Generic[T]):
-    """Messages that answer, oldest first, each as its workflow reads it; `unread` says why others do not count."""
-
-    read: list[tuple[AgentMessage, T]]
-    unread: list[str]
-
-
-def read_each(reported: Sequence[AgentMessage], read: Callable[[str], T]) -> Answers[T]:
-    """`read` turns a message into the workflow's own answer, or raises NoAnswer."""
-    answers: list[tuple[AgentMessage, T]] = []
-    unread = []
-    for message in reported:
-        try:
-            if message.is_cut:
-                raise NoAnswer("it is longer than is kept, so its end is missing; ask for a shorter one")
-            answers.append((message, read(message.text)))
-        except NoAnswer as error:
-            unread.append(f"a message of {message.agent} (row {message.seq}) does not count: {error}")
-    return Answers(answers, unread)
-
-
-@dataclass(frozen=True)
 class Review:
     """The newest word of one agent.
 
@@ -251,14 +224,3 @@ def independence_of_reviews(reviews: Mapping[str, Review], agents: Iterable[str]
         if review is None or not review.is_clean or review.changed != []:
             return REDUCED
     return FULL
-
-
-def require_agreement(reviews: Mapping[str, Review], claims: Mapping[str, str], *, fix: str) -> None:
-    """Refuse claims that an agent was seen to contradict: `claims` has what is said of the review of each agent."""
-    contradicted = []
-    for agent, claim in claims.items():
-        review = reviews.get(agent)
-        if review is not None and review.verdict and not review.is_clean:
-            contradicted.append(f"{claim}, and {clip(review.verdict, 40)} was said by {review.message.source}")
-    if contradicted:
-        raise Refused(contradicted[0], fix=fix, defects=contradicted)

@@ -108,20 +108,27 @@ def failed(reported: Sequence[AgentMessage], nonce: str, since: str) -> dict[Key
 def read_messages(reported: Sequence[AgentMessage], nonce: str, since: str) -> JudgeAnswer:
     """What was answered to a brief of that moment. Of several answers the worst counts, so that nobody asks until the
     answer suits."""
-    said = [message for message in reported if message.ts >= since]
-    answers = agents.read_each(said, lambda text: read_answer(text, nonce))
-    if not answers.read:
-        why = answers.unread[-1] if answers.unread else f"no {JUDGE} has answered the newest brief"
-        return JudgeAnswer(nonce, notes=answers.unread[:-1], unread=why)
+    answers, notes = [], []
+    for message in reported:
+        if message.ts < since:
+            continue
+        try:
+            if message.is_cut:
+                raise NoAnswer("it is longer than is kept, so its end is missing; ask for a shorter one")
+            answers.append(read_answer(message.text, nonce))
+        except NoAnswer as error:
+            notes.append(f"a message of {message.agent} (row {message.seq}) does not count: {error}")
+    if not answers:
+        why = notes[-1] if notes else f"no {JUDGE} has answered the newest brief"
+        return JudgeAnswer(nonce, notes=notes[:-1], unread=why)
     worst: dict[Key, JudgeResult] = {}
     challenges: list[dict[str, str]] = []
-    notes = answers.unread
-    for _, given in answers.read:
+    for given in answers:
         for key, answer in given.answers.items():
             if key not in worst or RESULTS.index(answer.result) > RESULTS.index(worst[key].result):
                 worst[key] = answer
         challenges += [challenge for challenge in given.challenges if challenge not in challenges]
-        notes = [*notes, *given.notes]
+        notes += given.notes
     return JudgeAnswer(nonce, worst, challenges[:MOST_CHALLENGES], notes)
 
 
