@@ -141,7 +141,7 @@ def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Pat
     shop.hand_out()
     shop.reviewed(architect="It looks good to me.")
     shop.complete("G001")
-    goal_tool.complete(shop.run())
+    goal_tool.operate("complete", shop.run())
     publish_status(shop.run())
     found = gathered(shop)
     given_up = f"plan {before} was given up with 1 open goal"

@@ -256,7 +256,7 @@ class Project(AnyProject):
         while (goal := self.hand_out()) is not None:
             self.reviewed(**answers)
             self.complete(goal.id)
-        goal_tool.complete(self.run())
+        goal_tool.operate("complete", self.run())
         self.tell()
 
     def note(self, **event: Any) -> None:

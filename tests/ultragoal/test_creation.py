@@ -52,7 +52,7 @@ def test_a_finished_plan_makes_room_by_itself_and_is_kept(project: Project) -> N
     project.finish()
     with project.refused("not at its end", "omo goal complete; or --force"):
         project.create(TWO)
-    goal_tool.complete(project.run())
+    goal_tool.operate("complete", project.run())
     before = project.files()
     new = project.create(TWO)
     assert project.statuses() == {"G001": "pending", "G002": "pending"}

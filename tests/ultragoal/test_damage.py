@@ -142,8 +142,8 @@ def test_a_damaged_ledger_waits_for_the_user(project: Project, name: str) -> Non
         lambda: project.hand_out(),
         lambda: project.steer("annotate_ledger"),
         lambda: project.complete("G002", gate={}),
-        lambda: goal_tool.complete(project.run()),
-        lambda: goal_tool.drop(project.run()),
+        lambda: goal_tool.operate("complete", project.run()),
+        lambda: goal_tool.operate("drop", project.run()),
         lambda: lifecycle.clear(project.caller(), force=True),
     )
     for attempt in attempts:

@@ -45,7 +45,7 @@ def test_goals_that_both_reviewers_were_seen_to_find_clean_are_judged(project: P
 def test_goals_that_nobody_reviewed_say_so(project: Project) -> None:
     project.create(TWO)
     project.finish()
-    goal_tool.complete(project.run())
+    goal_tool.operate("complete", project.run())
     assert told(project) == (
         f"omo: finished on the agent's word: ultragoal {project.plan().run}: 2 of 2 goals complete (G001 'Parse', "
         "G002 'Check'); no hook heard the user say what they want, so the goals are the agent's word for it; not "
@@ -67,7 +67,7 @@ def finish_again(project: Project) -> None:
     project.hand_out()
     project.reviewed()
     project.complete("G001")
-    goal_tool.complete(project.run())
+    goal_tool.operate("complete", project.run())
 
 
 def test_a_plan_thrown_away_twice_is_still_known(project: Project) -> None:
@@ -100,7 +100,7 @@ def test_what_a_trivial_blocker_resolved_has_still_to_be_shown(project: Project)
         project.complete("G001", gate=valid_gate(project.root, "G009", salt="x"))
     project.reviewed()
     project.complete("G001")
-    goal_tool.complete(project.run())
+    goal_tool.operate("complete", project.run())
     assert "done, judged: " in told(project)
 
 
@@ -111,7 +111,7 @@ def test_a_plan_that_the_agent_handed_off_with_goals_open_ends_with_that_excepti
     lifecycle.write_phase(project.run(), "active")
     project.reviewed()
     project.complete("G001")
-    goal_tool.complete(project.run())
+    goal_tool.operate("complete", project.run())
     assert exceptions(project) == [("the plan was handed off with 1 open goal", "agent")]
 
 
@@ -124,7 +124,7 @@ def reworded(project: Project, by: str) -> None:
     while (goal := project.hand_out()) is not None:
         project.reviewed()
         project.complete(goal.id)
-    goal_tool.complete(project.run())
+    goal_tool.operate("complete", project.run())
 
 
 def test_a_goal_reworded_by_the_agent_is_an_exception(project: Project) -> None:
@@ -148,5 +148,5 @@ def test_a_final_receipt_that_is_missing_is_not_the_end(project: Project) -> Non
     assert project.tell()["state"] == "active"
     assert "no fresh final receipt covers them: omo ultragoal checkpoint --goal-id G002" in project.told()["next"]
     project.complete("G002")
-    goal_tool.complete(project.run())
+    goal_tool.operate("complete", project.run())
     assert exceptions(project) == [("G001 was dropped: Parse", "agent")]

@@ -39,7 +39,7 @@ def assert_not_released(project: Project) -> None:
     assert "complete" in project.told()["deny"]
     assert project.step().action not in ("done", "complete-goal")
     with pytest.raises(OmoError):
-        goal_tool.complete(project.run())
+        goal_tool.operate("complete", project.run())
 
 
 def forged_receipt(project: Project, name: str) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def test_another_plan_next_to_what_is_left_of_a_ledger_ends_nothing(project: Pro
         (project.directory / name).unlink()
     before = project.files()
     assert project.run().problems
-    for attempt in (lambda: goal_tool.complete(project.run()), lambda: project.complete("G002")):
+    for attempt in (lambda: goal_tool.operate("complete", project.run()), lambda: project.complete("G002")):
         with pytest.raises(OmoError):
             attempt()
     assert project.files() == before
@@ -173,7 +173,7 @@ def test_another_sessions_finished_plan_moved_in_by_hand_ends_nothing(project: P
     (problem,) = project.run().problems
     assert "the ledger of plan" in problem
     with pytest.raises(OmoError, match="not as omo wrote it"):
-        goal_tool.complete(project.run())
+        goal_tool.operate("complete", project.run())
     for change in (
         lambda: project.steer("annotate_ledger"),
         lambda: project.hand_out(),

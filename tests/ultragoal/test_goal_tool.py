@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,7 @@ from omo.workflows.ultragoal.session_goal import LEADS_TO, MOVES, SessionGoalOut
 from tests.ultragoal.project import THREE, WHY, Project, words_of
 
 OPERATIONS: dict[str, Callable[[PlanRun], SessionGoalOutcome]] = {
-    "create": goal_tool.create,
-    "pause": goal_tool.pause,
-    "resume": goal_tool.resume,
-    "complete": goal_tool.complete,
-    "drop": goal_tool.drop,
+    name: partial(goal_tool.operate, name) for name in MOVES
 }
 # From that of a plan, which is active from its beginning.
 WAY_TO = {"none": ("drop",), "active": (), "paused": ("pause",), "complete": ("complete",)}
@@ -85,19 +82,19 @@ def test_without_a_plan_there_is_no_goal_and_what_makes_one_is_named(project: Pr
 
 
 def test_a_goal_is_what_its_ledger_says(project: Project) -> None:
-    goal_tool.drop(planned(project).run())
-    created = goal_tool.create(project.run(), f"  {POINTER}\n").goal
+    goal_tool.operate("drop", planned(project).run())
+    created = goal_tool.operate("create", project.run(), f"  {POINTER}\n").goal
     assert created == project.tool()
     assert created.objective == POINTER
     project.close(*NAMES)
-    paused = goal_tool.pause(project.run()).goal
+    paused = goal_tool.operate("pause", project.run()).goal
     assert paused == project.tool()
     assert (paused.id, paused.created_at) == (created.id, created.created_at)
     assert paused.updated_at > created.updated_at
-    goal_tool.drop(project.run("user"))
+    goal_tool.operate("drop", project.run("user"))
     assert project.tool() is None
     assert [row["actor"] for row in tool_rows(project)] == ["agent", "agent", "agent", "agent", "user"]
-    goal_tool.create(project.run())
+    goal_tool.operate("create", project.run())
     assert live(project).id != created.id
 
 
@@ -107,7 +104,7 @@ def test_a_plan_of_before_its_ledger_had_the_goal_asks_for_one(project: Project)
     assert project.tool() is None
     project.start("G001")
     assert project.step().command == "omo goal create"
-    goal_tool.create(project.run())
+    goal_tool.operate("create", project.run())
     assert live(project).objective == POINTER
 
 
@@ -122,11 +119,11 @@ def test_without_an_objective_the_plan_says_it(project: Project) -> None:
 def test_in_a_per_story_plan_it_is_the_current_goals_objective(project: Project) -> None:
     planned(project, "per-story")
     assert live(project).objective == "Read the file."
-    goal_tool.drop(project.run())
+    goal_tool.operate("drop", project.run())
     project.start("G001")
     project.close("G001")
     project.start("G002")
-    goal_tool.create(project.run())
+    goal_tool.operate("create", project.run())
     assert live(project).objective == "Check each row."
 
 
@@ -135,9 +132,9 @@ def test_in_a_per_story_plan_it_is_the_current_goals_objective(project: Project)
     [("aggregate", "Something else"), ("per-story", " "), ("per-story", "Write the report.")],
 )
 def test_a_goal_that_would_block_every_checkpoint_is_refused(project: Project, mode: str, objective: str) -> None:
-    goal_tool.drop(planned(project, mode).run())
+    goal_tool.operate("drop", planned(project, mode).run())
     with pytest.raises(Refused, match=objective) as refused:
-        goal_tool.create(project.run(), objective)
+        goal_tool.operate("create", project.run(), objective)
     assert "omo goal create" in refused.value.fix
     assert project.tool() is None
 
@@ -148,13 +145,13 @@ def test_a_goal_that_would_block_every_checkpoint_is_refused(project: Project, m
 def paused(project: Project) -> Project:
     planned(project).start()
     project.classify()
-    goal_tool.pause(project.run())
+    goal_tool.operate("pause", project.run())
     return project
 
 
 def refused_pause(project: Project) -> str:
     with pytest.raises(Refused) as refused:
-        goal_tool.pause(project.run())
+        goal_tool.operate("pause", project.run())
     return words_of(refused.value)
 
 
@@ -168,18 +165,18 @@ def test_a_pause_needs_the_latest_row_to_say_that_a_person_is_needed(project: Pr
     project.append(steered("annotate_ledger"))
     assert "steering_accepted" in refused_pause(project)
     project.classify()
-    goal_tool.pause(project.run())
+    goal_tool.operate("pause", project.run())
     assert (live(project).status, live(project).why) == ("paused", "the key is with the user")
 
 
 def test_what_stands_already_writes_no_row_anywhere(project: Project) -> None:
     paused(project)
     before = project.state_files()
-    assert not goal_tool.pause(project.run()).changed
+    assert not goal_tool.operate("pause", project.run()).changed
     assert project.state_files() == before
-    goal_tool.resume(project.run())
+    goal_tool.operate("resume", project.run())
     before = project.state_files()
-    assert not goal_tool.resume(project.run()).changed
+    assert not goal_tool.operate("resume", project.run()).changed
     assert project.state_files() == before
 
 
@@ -196,7 +193,7 @@ def test_a_forged_classification_allows_no_pause(project: Project) -> None:
 
 def refused_completion(project: Project) -> Refused:
     with pytest.raises(Refused) as refused:
-        goal_tool.complete(project.run())
+        goal_tool.operate("complete", project.run())
     assert live(project).status == "active"
     assert "omo " in refused.value.fix
     return refused.value
@@ -207,7 +204,7 @@ def test_the_plans_goal_is_complete_with_a_fresh_final_receipt(project: Project)
     project.append(steered("add_subgoal", goals=[{"id": "G004", "title": "More", "objective": "Do more"}]))
     assert refused_completion(project).details["defects"] == ["G004 is pending"], "which came later"
     project.close("G004")
-    assert goal_tool.complete(project.run()).changed
+    assert goal_tool.operate("complete", project.run()).changed
     assert tool_rows(project)[-1]["receipts"] == [project.receipt("G004")["receiptId"]]
 
 
@@ -224,7 +221,7 @@ def test_a_storys_goal_is_complete_with_that_storys_receipt(project: Project) ->
     error = refused_completion(project)
     assert (error.details["defects"], "G001" in error.fix) == (["G001 is active"], True)
     project.close("G001")
-    assert goal_tool.complete(project.run()).changed
+    assert goal_tool.operate("complete", project.run()).changed
 
 
 def test_a_story_that_others_replaced_is_dropped_not_completed(project: Project) -> None:
@@ -236,8 +233,8 @@ def test_rewording_a_story_does_not_set_its_goal_free(project: Project) -> None:
     planned(project, "per-story")
     project.steer("revise_pending_wording", goal_id="G001", objective="Read all files.")
     assert "omo goal drop, then omo goal create" in refused_completion(project).fix
-    goal_tool.drop(project.run())
-    goal_tool.create(project.run())
+    goal_tool.operate("drop", project.run())
+    goal_tool.operate("create", project.run())
     assert live(project).objective == "Read all files."
 
 

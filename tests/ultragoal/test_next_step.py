@@ -22,10 +22,10 @@ MOVES: dict[str, Callable[[Project], object]] = {
     "needs a person": lambda project: project.classify(goal="G001"),
     "create stories": lambda project: project.create(TWO, mode="per-story"),
     "reword": lambda project: project.steer("revise_pending_wording", goal_id="G001", objective="Read all files."),
-    "goal dropped": lambda project: goal_tool.drop(project.run()),
+    "goal dropped": lambda project: goal_tool.operate("drop", project.run()),
     "blocker classified": lambda project: project.classify(),
-    "goal paused": lambda project: goal_tool.pause(project.run()),
-    "goal complete": lambda project: goal_tool.complete(project.run()),
+    "goal paused": lambda project: goal_tool.operate("pause", project.run()),
+    "goal complete": lambda project: goal_tool.operate("complete", project.run()),
     "marked for handoff": lambda project: lifecycle.write_phase(project.run("user"), "handoff"),
     "view edited": lambda project: rewrite(project.goals_json, '"active"', '"complete"'),
     "rubbish added": lambda project: project.ledger.write_text(project.ledger.read_text() + "rubbish\n"),
@@ -102,7 +102,7 @@ def test_a_story_is_completed_before_the_next_is_created(project: Project) -> No
     project.hand_out()
     project.complete("G001")
     assert project.step().command == "omo goal complete, then omo goal create"
-    assert goal_tool.complete(project.run()).changed
+    assert goal_tool.operate("complete", project.run()).changed
     assert project.step().command == "omo goal create"
-    goal_tool.create(project.run())
+    goal_tool.operate("create", project.run())
     assert project.step().action == "execute-goal"

@@ -110,7 +110,7 @@ def test_while_handed_off_stop_lets_go_and_tells_the_user_once(planned: Project,
 
 def test_a_finished_run_stays_done_when_it_is_marked(project: Project) -> None:
     make(project, "complete")
-    goal_tool.complete(project.run())
+    goal_tool.operate("complete", project.run())
     project.tell()
     write(project, "handoff")
     assert project.told()["state"] == "done"
@@ -179,7 +179,7 @@ def kept_bytes(project: Project) -> list[Path]:
 
 def test_a_finished_run_is_cleared_without_force(planned: Project) -> None:
     planned.close("G001", "G002")
-    goal_tool.complete(planned.run())
+    goal_tool.operate("complete", planned.run())
     planned.tell()
     before = planned.ledger.read_bytes()
     cleared = lifecycle.clear(planned.caller(), force=False)

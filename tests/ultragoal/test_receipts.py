@@ -19,8 +19,8 @@ def rejected(project: Project) -> None:
 
 def resumed(project: Project) -> None:
     project.classify()
-    goal_tool.pause(project.run())
-    goal_tool.resume(project.run())
+    goal_tool.operate("pause", project.run())
+    goal_tool.operate("resume", project.run())
     assert project.kinds()[-1] == "goal_resumed"
 
 
@@ -63,7 +63,7 @@ def test_bookkeeping_never_stales_the_final_receipt(project: Project, happens: C
     happens(project)
     assert project.final() == "G002"
     assert project.step().action == "complete-goal"
-    assert goal_tool.complete(project.run()).changed
+    assert goal_tool.operate("complete", project.run()).changed
 
 
 def test_a_receipt_says_what_it_covers(project: Project) -> None:
@@ -89,7 +89,7 @@ def test_a_goal_added_after_the_end_stales_the_final_receipt_and_its_completion_
     project.complete(added)
     assert project.final() == added
     assert project.receipt(added)["receiptKind"] == "final-aggregate"
-    assert goal_tool.complete(project.run()).changed
+    assert goal_tool.operate("complete", project.run()).changed
 
 
 def test_completing_an_early_goal_again_at_the_end_moves_the_final_receipt_to_it(project: Project) -> None:
@@ -99,7 +99,7 @@ def test_completing_an_early_goal_again_at_the_end_moves_the_final_receipt_to_it
     assert set(project.receipt("G001")["covers"]) == {"G001", "G002", "G003"}
     project.complete("G002", "and this one")
     assert project.final() == "G002"
-    assert goal_tool.complete(project.run()).changed
+    assert goal_tool.operate("complete", project.run()).changed
 
 
 @pytest.mark.parametrize("last", ["G001", "G003"])
@@ -137,7 +137,7 @@ def test_a_receipt_whose_gate_is_gone_or_edited_is_stale_and_can_be_issued_again
     step = project.step()
     assert (step.action, step.item) == ("verify-again", "G001")
     with pytest.raises(OmoError, match="no fresh receipt"):
-        goal_tool.complete(project.run())
+        goal_tool.operate("complete", project.run())
     assert project.complete("G001").changed
     assert project.final() == "G001"
 

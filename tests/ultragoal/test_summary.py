@@ -25,7 +25,7 @@ def test_nothing_open_lets_go_and_says_what_was_cut(project: Project, end: str, 
         project.set_back("G001", "blocked")
         project.supersede("G001")
     project.finish()
-    goal_tool.complete(project.run())
+    goal_tool.operate("complete", project.run())
     summary = project.tell()
     assert (summary["state"], summary["open"]) == ("done", 0)
     assert summary["outcome"]["why"].startswith(why)
@@ -87,9 +87,9 @@ def test_a_per_story_plan_lets_go_of_the_question_and_the_pause_at_its_end(proje
     assert "G001 is active" in denied(project)["complete"]
     project.complete("G001")
     assert "complete" not in denied(project), "the story the goal tool is about is proven"
-    goal_tool.complete(project.run())
-    goal_tool.create(project.run())
+    goal_tool.operate("complete", project.run())
+    goal_tool.operate("create", project.run())
     project.complete("G002")
     assert denied(project) == {}
-    goal_tool.complete(project.run())
+    goal_tool.operate("complete", project.run())
     assert project.tell()["state"] == "done"

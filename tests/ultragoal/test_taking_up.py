@@ -61,7 +61,7 @@ def test_an_own_plan_with_open_goals_stands_in_the_way(project: Project) -> None
         take_up(project, by="user")
     assert other.files() == before
     project.finish()
-    goal_tool.complete(project.run())
+    goal_tool.operate("complete", project.run())
     project.tell()
     assert len(take_up(project, by="user").goals) == 3
 

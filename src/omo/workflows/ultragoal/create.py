@@ -53,7 +53,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
             why = f"it was not brought to its end: {step.why}" if step else "another was made in its place"
             note_given_up(run, f"plan {run.id} was given up with {counted(len(before.open_goals), 'open goal')}", why)
         new.append(created)
-        goal_tool.create(new)
+        goal_tool.operate("create", new)
         # After the new one: were that first, a kill in between would leave neither, and only the user could mend it.
         if (before is None or before.is_open) and os.path.lexists(run.directory):
             new.archived = store.keep_as(run.directory, "archived", caller.now)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
 
 from omo import options
 from omo.clock import stamp
@@ -106,13 +105,6 @@ def operate(operation: str, run: PlanRun, objective: str | None = None) -> Sessi
 
     outcome: SessionGoalOutcome = run.change_plan(decide)
     return outcome
-
-
-create = partial(operate, "create")
-pause = partial(operate, "pause")
-resume = partial(operate, "resume")
-complete = partial(operate, "complete")
-drop = partial(operate, "drop")
 
 
 def _end(run: PlanRun, plan: Plan) -> list[PlanRow]:

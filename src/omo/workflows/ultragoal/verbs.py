@@ -172,10 +172,10 @@ def complete_goals(arguments: argparse.Namespace, context: Context) -> Result:
         started = goals.hand_out(run, retry_failed=arguments.retry_failed, retry_blocked=arguments.retry_blocked)
         plan, tool = run.require_plan(), run.require_plan().tool
         if plan.is_open and tool.status in (NONE, "complete"):
-            goal_tool.create(run)
+            goal_tool.operate("create", run)
             notes.append("the session's goal was created")
         elif plan.is_open and tool.status == "paused" and tool.objective in plan.objectives_of(plan.active):
-            goal_tool.resume(run)
+            goal_tool.operate("resume", run)
             notes.append("the session's goal was paused and is active again")
     step = publish_status(run)
     return views.handout(run, started, step, [*notes, *run.notes])
