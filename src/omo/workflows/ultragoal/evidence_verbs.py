@@ -42,9 +42,13 @@ def register(commands: options.Commands) -> None:
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
     goal, began = arguments.goal, pins.pinned(context.state).started_at(arguments.goal)
-    if run := _plan_with(context, arguments.goal, is_pinned=began is not None):
-        planned = run.require_plan().goal(arguments.goal)
-        goal, began = f"ultragoal/{run.id}/{goal}", planned.started_at
+    run = load_plan(caller_of(context, context.named_session)) if context.named_session else None
+    if run is not None and run.plan is not None:
+        is_planned = goal in [planned.id for planned in run.plan.goals]
+        # A file that was spent on a name that neither a pin nor an open plan knows could prove no other.
+        if is_planned or (run.plan.is_open and began is None):
+            began = run.require_plan().goal(goal).started_at
+            goal = f"ultragoal/{run.id}/{goal}"
     artifact = artifacts.register(
         context.state,
         Path(context.root),
@@ -59,20 +63,6 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     path = clip(artifact.path, 200)
     line = f"Evidence for {clip(arguments.goal, 60)}: {path}, {artifact.size} bytes, sha256 {artifact.digest[:16]}…"
     return Result({"artifact": data}, line)
-
-
-def _plan_with(context: Context, goal: str, *, is_pinned: bool) -> PlanRun | None:
-    """The session's plan, where it is open or has a goal of that name; both, where a pin knows that name too. A file
-    that was spent on a goal that nobody has could prove no other."""
-    if not context.named_session:
-        return None
-    run = load_plan(caller_of(context, context.named_session))
-    if run.plan is None:
-        return None
-    is_planned = goal in [planned.id for planned in run.plan.goals]
-    if is_pinned:
-        return run if run.plan.is_open and is_planned else None
-    return run if run.plan.is_open or is_planned else None
 
 
 def replay(arguments: argparse.Namespace, context: Context) -> Result:
