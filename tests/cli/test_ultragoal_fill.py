@@ -169,6 +169,14 @@ def test_a_command_that_fails_shows_nothing_though_it_is_a_gate_that_may_fail(st
     assert closed(started).code == 0
 
 
+def test_what_is_to_be_recorded_anew_is_named_with_where(started: Project) -> None:
+    started.write("bin/bye.py", "print('bye')\n")
+    started.check("evidence", "replay", "--", "python3", "bye.py", cwd=started.root / "bin")
+    started.write("greet.py", GREET + "print('more')\n")
+    ran = closed(started)
+    assert "recorded before greet.py changed, in bin: omo evidence replay -- python3 bye.py" in ran.err, ran.err
+
+
 def test_what_a_reviewer_returned_as_rows_is_taken_as_it_is(started: Project) -> None:
     started.write(".sisyphus/evidence/G001/attacks.txt", "4 names, 4 greeted\n")
     attack = {"id": "attacks", "kind": "test-report", "path": ".sisyphus/evidence/G001/attacks.txt"}

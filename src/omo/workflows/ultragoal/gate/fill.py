@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from omo import safe_open
 from omo.errors import BadInput
@@ -240,23 +240,25 @@ def _recorded(subject: GateSubject) -> list[GoalEvidence]:
         elif artifact.files is None:
             evidence = _evidence_of_file(subject, row)
         else:
-            evidence = _evidence_of_run(subject, row)
-            if changed := proof.changed_since(subject, artifact.files, frozenset(newest)):
-                case = ("--attack", evidence.scenario, "--expect", evidence.expected) if evidence.scenario else ()
-                anew = f"{command_line(('omo', 'evidence', 'replay', *case))} -- {evidence.command}"
-                evidence = replace(evidence, problem=f"recorded before {changed} changed: {anew}")
+            changed = proof.changed_since(subject, artifact.files, frozenset(newest))
+            evidence = _evidence_of_run(subject, row, changed)
         recorded.append(evidence)
     return recorded
 
 
-def _evidence_of_run(subject: GateSubject, row: Json) -> GoalEvidence:
-    """A command that omo ran. Only an attempt to break the work may end as it likes."""
+def _evidence_of_run(subject: GateSubject, row: Json, changed: str) -> GoalEvidence:
+    """A command that omo ran, and a file that changed since. Only an attempt to break the work may end as it likes."""
     try:
         record = replay.parse_replay(documents.load(subject.root / row["path"]))
     except BadInput as error:
         return GoalEvidence(row, problem=error.message)
     command = shlex.join(record.command)
     problem = "" if record.scenario else replay.no_success(record.command, record.exit_code)
+    if changed:
+        case = ("--attack", record.scenario, "--expect", record.expected) if record.scenario else ()
+        where = "" if record.cwd == "." else f", in {record.cwd}"
+        anew = command_line(("omo", "evidence", "replay", *case))
+        problem = f"recorded before {changed} changed{where}: {anew} -- {command}"
     row |= {"kind": "cli-replay", "description": command}
     return GoalEvidence(row, command, "cli", record.scenario, record.expected, problem)
 
