@@ -104,6 +104,22 @@ def test_goals_are_shown_with_their_receipts_and_evidence(report: Report) -> Non
     assert page.render(report).count('src="data:image/') == 2
 
 
+def test_the_files_of_a_plan_are_those_that_it_changed(tmp_path: Path) -> None:
+    shop = make(tmp_path / "p")
+    shop.commit()
+    shop.write("mine.txt", "before the plan")
+    shop.prompt(f"/omo:ultragoal {ONE}")
+    shop.create(ONE)
+    shop.hand_out()
+    shop.write("parse.py", "ROWS = []\n")
+    shop.complete("G001")
+    assert [path for path, _ in gathered(shop).changed.files if "/" not in path] == ["parse.py"]
+    goal_tool.operate("complete", shop.run())
+    shop.tell()
+    shop.write("later.txt", "after its end")
+    assert [path for path, _ in gathered(shop).changed.files if "/" not in path] == ["parse.py"]
+
+
 def test_a_goal_has_the_last_words_that_were_said_of_it_alone(tmp_path: Path) -> None:
     """Reviewers say the same of both."""
     shop = make(tmp_path / "p")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from omo.json_text import Json
+from omo.proof import base
+from omo.state.rows import read_files
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import times
@@ -59,7 +61,11 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     whole = Section(plan.created_at, plan.updated_at, attachments=(brief,))
     items = {item.id: item for item in view.items}
     of_goals = {goal.id: _section(viewer, run, goal, items.get(goal.id)) for goal in plan.goals}
-    return Sections(of_goals, whole, base=plan.base)
+    began = plan.repository.get("asked") or plan.repository.get("files")
+    changed = None
+    if began and plan.outcome is not None:
+        changed = base.changed_at_end(viewer.context.root, began, read_files(plan.files_at_end))
+    return Sections(of_goals, whole, base=began, changed=changed)
 
 
 def _section(viewer: Viewer, run: PlanRun, goal: Goal, item: Item | None) -> Section:
