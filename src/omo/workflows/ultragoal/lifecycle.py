@@ -69,9 +69,7 @@ def clear(caller: Caller, *, force: bool) -> Cleared | None:
         left, tool = len(run.plan.open_goals), run.plan.tool
         if tool.status in ("active", "paused"):
             unfinished.append(f"the session's goal is {tool.status}: {clip(tool.objective, 80)}")
-        for goal in run.plan.goals:
-            if not goal.is_closed:
-                unfinished.append(f"{goal.id} {goal.status}: {clip(goal.title, 80)}")
+        unfinished += [f"{goal.id} {goal.status}: {clip(goal.title, 80)}" for goal in run.plan.open_goals]
     return lifecycle.clear(ULTRAGOAL, caller, force=force, unfinished=unfinished, left=left)
 
 

@@ -102,11 +102,8 @@ def kept_gate(goal: Goal, directory: str) -> tuple[dict[str, Any], str]:
 
 def forged(plan: Plan, directory: str) -> list[str]:
     """Gates behind receipts that are gone or were edited."""
-    problems = []
-    for goal in plan.goals:
-        if goal.status == "complete" and goal.receipt:
-            problems.append(kept_gate(goal, directory)[1])
-    return list(filter(None, problems))
+    closed = [goal for goal in plan.goals if goal.status == "complete" and goal.receipt]
+    return list(filter(None, [kept_gate(goal, directory)[1] for goal in closed]))
 
 
 def unproven(plan: Plan, directory: str) -> list[tuple[Goal, str]]:
