@@ -43,7 +43,8 @@ def armed(events: Iterable[SessionEvent], since: str = "") -> list[SessionEvent]
 def of_run(events: Iterable[SessionEvent], kind: str, run: str) -> list[str]:
     """What a person typed that set a run going, and what they typed for it since, oldest first. For ultrawork these are
     the prompts that armed it; for another workflow the last request before it began, and all later ones."""
-    began = _began(run)
+    number = run[1:].split("-", 1)[0]  # an id says when a run began
+    began = stamp(int(number) / 1000) if number.isdecimal() and len(number) < 16 else ""
     names = table.BY_KIND[kind].typed if kind in table.BY_KIND else (kind,)
     texts: list[str] = []
     for row in events:
@@ -63,12 +64,6 @@ def asked_of(row: SessionEvent) -> str:
     if row.get("actor") != "user" or row.get("kind") not in (ASKED, TYPED):
         return ""
     return str(row.get("workflow"))
-
-
-def _began(run: str) -> str:
-    """When a run began, as its id says; empty where that says nothing."""
-    number = run[1:].split("-", 1)[0]
-    return stamp(int(number) / 1000) if number.isdecimal() and len(number) < 16 else ""
 
 
 def task(events: Iterable[SessionEvent], works: Works, longest: int) -> str:

@@ -135,6 +135,9 @@ def gather(context: Context, name: str, run: str = "") -> Report:
         told += unproven_before(events, since)
     told += refused(events, since)
     changed = _changed_files(context.root, parts)
+    lines = held_lines.earlier(context.state, context.root)
+    if lines is not None and lines.paths.isdisjoint(path for path, _ in changed.files):
+        lines = None  # that look was at files of other work
     return Report(
         view=session,
         root=context.root,
@@ -148,16 +151,8 @@ def gather(context: Context, name: str, run: str = "") -> Report:
         verdict=verdict(session, run),
         blocks=_blocks(events, since, until),
         run=run,
-        lines=_lines(context, changed),
+        lines=lines,
     )
-
-
-def _lines(context: Context, changed: Changed) -> held_lines.EarlierLook | None:
-    """The earlier look at lines, where it speaks of files that this work has changed."""
-    found = held_lines.earlier(context.state, context.root)
-    if found is None or found.paths.isdisjoint(path for path, _ in changed.files):
-        return None
-    return found
 
 
 def _asked_at(events: Sequence[SessionEvent], began: str) -> str:
