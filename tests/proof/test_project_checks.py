@@ -276,7 +276,8 @@ def in_words(check: project_checks.Check) -> str:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_what_a_layout_offers_is_its_own(tmp_path: Path, layout: str) -> None:
+def test_what_a_layout_offers_is_its_own(tmp_path: Path, layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project_checks, "resolve", lambda program, *_: f"/usr/bin/{program}")
     head, cwd = lay_out(tmp_path, layout)
     for files in (CommitFiles(str(tmp_path), head), DiskFiles(str(tmp_path), ())):
         checks = project_checks.suggest(files, str(tmp_path), cwd)
@@ -306,6 +307,29 @@ def test_a_virtual_environment_of_the_projects_runs_its_tests(tmp_path: Path) ->
     first = project_checks.suggest(CommitFiles(str(tmp_path), head), str(tmp_path))[0]
     assert first.argv == [".venv/bin/pytest"]
     assert own_commands.where(str(tmp_path), head, first.argv, ".") == "pytest.ini"
+
+
+@pytest.mark.parametrize(
+    ("files", "programs", "tests"),
+    [
+        ({"pyproject.toml": PYTHON, "uv.lock": ""}, ["bin/pytest"], "pytest"),
+        ({"pyproject.toml": PYTHON, "uv.lock": ""}, ["bin/pytest", "bin/uv"], "uv run pytest"),
+        ({"pyproject.toml": PYTHON, "uv.lock": ""}, ["bin/pytest", ".venv/bin/pytest"], ".venv/bin/pytest"),
+        ({"pyproject.toml": PYTHON, "uv.lock": ""}, [], "uv run pytest"),
+        ({"package.json": '{"scripts": {"test": "jest"}}', "yarn.lock": ""}, ["bin/npm"], "npm test"),
+    ],
+)
+def test_a_package_manager_that_is_not_installed_runs_nothing(
+    tmp_path: Path, files: dict[str, str], programs: list[str], tests: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (*files, *programs):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(files.get(name, ""))
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    first = project_checks.suggest(DiskFiles(str(tmp_path)), str(tmp_path))[0]
+    assert typed_commands.typed(first.argv) == tests
 
 
 def test_what_cannot_be_read_holds_nothing_up(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import posixpath
 from omo import globs, settings
 from omo.errors import BadInput
 from omo.json_text import loads
-from omo.proof.typed_commands import argv_of
+from omo.proof.typed_commands import argv_of, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -199,6 +199,7 @@ def commands_named(files: Files, root: str, directory: str) -> list[Check]:
         checks += _of_ci(files)
     for check in checks:
         check.cwd = directory or "."
+        check.argv = _as_installed(check.argv, os.path.join(root, directory))
     return checks
 
 
@@ -449,6 +450,20 @@ def _as_run_here(files: Files, root: str, directory: str, language: str, words: 
     if wrapper and files.has(posixpath.join(directory, wrapper)):
         return [f"./{wrapper}", *words[1:]]
     return [*runner.split(), *words]
+
+
+def _as_installed(argv: list[str], here: str) -> list[str]:
+    """Without the package manager that a lock file names, where it is not installed and the program itself is: "a
+    uv.lock in the project, and no uv on this machine"."""
+    plain: list[list[str]] = []
+    if argv[0] in SCRIPT_RUNNERS.values():
+        plain = [["npm", *argv[1:]]]
+    elif " ".join(argv[:2]) in PYTHON_RUNNERS.values():
+        plain = [[f"{place}{argv[2]}", *argv[3:]] for place in (".venv/bin/", "venv/bin/", "")]
+    path = os.environ.get("PATH", "")
+    if not plain or resolve(argv[0], here, path):
+        return argv
+    return next((each for each in plain if resolve(each[0], here, path)), argv)
 
 
 def _test_scripts(files: Files, root: str, directory: str) -> list[Check]:

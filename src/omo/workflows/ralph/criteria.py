@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
@@ -25,6 +26,7 @@ from omo.proof.checks import (
     parse_checks,
 )
 from omo.proof.evaluate import ChecksVerdict
+from omo.proof.typed_commands import resolve
 from omo.strict import Strict, defects_of
 from omo.text import clip, counted
 from omo.work.citations import without_quotations
@@ -127,6 +129,11 @@ def proposed(root: str, head: str | None, cwd: str) -> list[Criterion]:
 
     criteria = []
     checks = project_checks.suggest(project_files.files_at(root, head), root, cwd)
+    path = os.environ.get("PATH", "")
+    for check in list(checks):
+        is_there = resolve(check.argv[0], os.path.join(root, check.cwd), path)
+        if not is_there and check.kind not in ("", project_checks.TESTS):
+            checks.remove(check)  # a checker that is not installed could never pass
     for number, check in enumerate(checks[:MOST_PROPOSED], start=1):
         command = {"id": check.name, "type": "command", "argv": check.argv, "cwd": check.cwd, "timeout": LONGEST_CHECK}
         description = clip(f"{shlex.join(check.argv)} passes, as {check.found_in} has it", LONGEST_DESCRIPTION)

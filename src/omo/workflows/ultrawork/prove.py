@@ -10,7 +10,7 @@ from omo.context import Context
 from omo.proof import base, experiment, form, gate_runs, kinds, own_commands, typed_commands
 from omo.proof.experiment import Experiment
 from omo.proof.gate_runs import CommandRun
-from omo.proof.project_checks import BUILD, SCRIPT_RUNNERS, TASKS, Check
+from omo.proof.project_checks import BUILD, TASKS, Check
 from omo.proof.run import child_environment
 from omo.state import paths, runtime
 from omo.text import clip
@@ -21,13 +21,6 @@ from omo.workflows.ultrawork.gates import FoundGates, Gate, GateRun, Gates, pin_
 
 MOST_ROUNDS = 3
 BUILT_APART = (TASKS, "node")  # in other languages whoever runs the tests builds
-
-
-def _without_manager(argv: list[str]) -> list[str]:
-    """The same command without the package manager that runs it; empty where none does."""
-    if argv[0] in SCRIPT_RUNNERS.values():
-        return ["npm", *argv[1:]]
-    return argv[2:] if argv[1:2] == ["run"] else []
 
 
 @dataclass
@@ -227,10 +220,6 @@ class Prover:
     def _with_gate_of(self, check: Check, proof: Proof) -> Proof:
         directory = os.path.join(self.context.root, check.cwd)
         program = typed_commands.resolve(check.argv[0], directory, os.environ.get("PATH", ""))
-        plainly = _without_manager(check.argv)
-        if program is None and plainly:  # the manager that a lock file names is not installed
-            program = typed_commands.resolve(plainly[0], directory, os.environ.get("PATH", ""))
-            check.argv = plainly if program is not None else check.argv
         if program is None:
             command = clip(typed_commands.typed(check.argv), 80)
             proof.tests_not_run = f"the project's tests ({command}) cannot be started here: there is no {check.argv[0]}"
