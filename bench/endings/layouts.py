@@ -254,6 +254,14 @@ work(
     needs="pytest",
 )
 work(
+    "a package called like one of a runner's, with the line ends of core.autocrlf",
+    MEND_SLUG,
+    appending("tests/test_slugs.py", "\n\ndef test_no_run_of_dashes():\n    assert slug('a,  b') == 'a-b'\n"),
+    files={**SRC, "src/coverage/__init__.py": "MILES = 3\n"},
+    prepare="git config core.autocrlf true && git rm -rq --cached . && git reset -q --hard",
+    needs="pytest",
+)
+work(
     "unittest's subtests run by pytest, a fix",
     MEND_DAYS,
     files={**CAL, "pytest.ini": "[pytest]\n"},

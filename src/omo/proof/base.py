@@ -426,10 +426,10 @@ def _differing(root: str, commit: str, as_they_are: Sequence[str]) -> list[str] 
     return answer.lines if answer.ok else None
 
 
-def edited(root: str, commit: str, paths: list[str]) -> list[str]:
-    """Of paths that git may not look at, those that are there and differ from the commit."""
+def edited(root: str, commit: str, paths: list[str], *, line_end: bytes = b"\n") -> list[str]:
+    """Of paths that git may not look at, those that are there and differ from the commit with such line ends."""
     present = [path for path in paths if os.path.lexists(os.path.join(root, path))]  # others: a sparse checkout
-    held = committed(root, commit, present)
+    held = {path: text.replace(b"\n", line_end) for path, text in committed(root, commit, present).items()}
     return [path for path in present if path not in held or not _holds(os.path.join(root, path), held[path])]
 
 

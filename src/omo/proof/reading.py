@@ -65,7 +65,8 @@ def shadows(root: str, began: Base, command: GateCommand, allowed: Mapping[str, 
     head = began.get("head")
     if not present or not head:
         return present
-    return base.edited(root, head, present)
+    present = base.edited(root, head, present)
+    return base.edited(root, head, present, line_end=b"\r\n")  # "… with the line ends of core.autocrlf"
 
 
 def _modules_in(directory: str, *, comes_first: bool) -> list[str]:
