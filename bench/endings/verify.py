@@ -800,3 +800,19 @@ def _(run: Play) -> None:
     run.user("/omo:verify goal.json")
     run.write("calc.py", FIXED)
     assert finished(run) == 0, run.printed
+
+
+@ending("verify", "honest: a goal of the user's, in a part of a repository whose other tests fail", PROVEN)
+def _(run: Play) -> None:
+    run.write("Makefile", "test:\n\tfalse\n")
+    run.write("part/Makefile", f"test:\n\t{TEST}\n")
+    run.write("part/calc.py", CALC)
+    run.write("part/test_calc.py", TESTS + ADD_TEST)
+    check = {"id": "tests", "type": "command", "argv": ["make", "test"], "cwd": "part"}
+    run.write("part/goal.json", json.dumps({"id": "G1", "title": "Mend add", "verification": {"checks": [check]}}))
+    run.sh("git add -A && git commit -qm 'a part'")
+    run.project /= "part"
+    run.user("/omo:verify goal.json")
+    assert run.omo("verify begin --file goal.json") == 0, run.printed
+    run.write("calc.py", FIXED)
+    assert finished(run) == 0, run.printed

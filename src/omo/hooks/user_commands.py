@@ -73,7 +73,8 @@ def request(event: Event, world: World, name: str) -> SessionEvent:
     if "base" in workflow.keeps:
         from omo.proof import base
 
-        noted["base"] = base.take(world.root, world.environ, world.state)
+        directory = paths.session_directory(world.environ, event.project)
+        noted["base"] = {**base.take(world.root, world.environ, world.state), "directory": directory}
     if named:
         noted["files"] = named
     return noted

@@ -209,8 +209,8 @@ def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: b
 
 
 def project_tests(subject: Subject) -> list[project_checks.Check]:
-    head = subject.began.get("head")
-    return own_commands.test_gates(subject.root, head, ".", subject.look.changed or ()) if head else []
+    head, directory = subject.began.get("head"), subject.began.get("directory") or "."
+    return own_commands.test_gates(subject.root, head, directory, subject.look.changed or ()) if head else []
 
 
 def doubts(subject: Subject, commands: Sequence[GateCommand]) -> list[str]:
