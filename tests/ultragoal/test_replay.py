@@ -187,6 +187,8 @@ def test_a_project_command_is_replayed_once_pinned(root: Path) -> None:
         (["python3", "-m", "pkg.cli"], True),
         (["node", "dist", "--out=value.txt"], True),
         (["pytest", "pkg/cli.py::test_one"], True),
+        (["go", "test", "-run", "IsBool", "."], True),
+        (["pytest", "--version"], False),
         (["echo", "all tests passed"], False),
         (["node", "-e", "console.log('ok')"], False),
         (["python3", "--version"], False),
@@ -219,6 +221,12 @@ def test_what_omo_records_is_a_record_that_its_replay_agrees_with(root: Path) ->
 def test_a_run_that_does_not_end_by_itself_is_not_recorded(root: Path, code: str) -> None:
     with pytest.raises(Refused):
         record(tool(root, code), root, ".", 1.0, os.environ)
+
+
+def test_a_runner_that_ran_no_test_is_not_recorded(root: Path) -> None:
+    printed = "running 0 tests\\n\\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 9 filtered out"
+    with pytest.raises(Refused, match="ran no test"):
+        record(tool(root, f"print('{printed}')"), root, ".", 10.0, os.environ)
 
 
 def test_what_must_be_equal(root: Path) -> None:

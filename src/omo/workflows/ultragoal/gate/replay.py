@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from omo.errors import BadInput, Refused
-from omo.proof import globs, own_commands
+from omo.proof import calls, gate_runs, globs, own_commands
 from omo.proof.checks import Argv
 from omo.proof.gate_runs import GateCommand
 from omo.proof.project_files import files_at
@@ -39,6 +39,7 @@ NOT_PINNED = (
 CODE_OPTIONS = ("-c", "-e", "--eval", "-p", "--print")  # of python3, node, ruby
 IMPORTED = re.compile(r"\b(?:import|from|require)\b[\s('\"]*([\w./-]+)")
 SCRIPTS = (".js", ".mjs", ".cjs", ".ts")
+NO_TESTS = frozenset(("--version", "-V", "--help", "-h"))
 # What differs from one honest run to the next.
 SHORTEST_PLACE = 4  # "/" or "/a" as a home would be found everywhere
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
@@ -95,7 +96,9 @@ def speaks_of_project(root: str, head: str | None, argv: Sequence[str], cwd: str
 
     What prints a text that it was given, or a version, shows nothing of the work.
     """
-    if own_commands.named_in(files_at(root, head), root, argv, cwd):
+    files = files_at(root, head)
+    tests = [call for call in calls.unfold(files, calls.call_of(argv, cwd)) if call.program in calls.OF_TESTS]
+    if own_commands.named_in(files, root, argv, cwd) or (tests and NO_TESTS.isdisjoint(argv)):
         return True
     top = os.path.realpath(root)
     words = list(argv[1:])
@@ -131,6 +134,9 @@ def record(argv: Sequence[str], root: Path, cwd: str, timeout: float, environ: M
         raise Refused(f"{what} {why}, so there is nothing to record", fix="record a run that ends; --timeout SECONDS")
     if outcome.stdout_truncated or outcome.stderr_truncated:
         raise Refused(f"{what} says more than {OUTPUT_LIMIT} bytes", fix="record a run that says less")
+    ran = gate_runs.read_run(outcome, "")
+    if ran.result == "unknown":
+        raise Refused(f"{what} shows nothing: {ran.why}", fix="record a run that shows the work")
     return {
         "schemaVersion": 1,
         "kind": "cli-replay",
