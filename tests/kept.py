@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import copy
 import os
+import py_compile
 import shutil
 import subprocess
 import tempfile
@@ -18,6 +19,23 @@ from typing import TypeVar
 T = TypeVar("T")
 
 PYCACHE = "OMO_TEST_PYCACHE"  # names the directory in which a run keeps what hooks and commands have compiled
+
+# What the standard library imports at the top of a page and needs rarely: a quarter of what a small run of unittest takes.
+RARELY_USED = ("bz2", "difflib", "lzma", "pprint", "textwrap", "zlib")
+LOAD_WHEN_USED = f"""import sys
+
+class Later(type(sys)):
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        del sys.modules[self.__name__]
+        module = __import__(self.__name__)
+        self.__dict__.update(vars(module))
+        return getattr(module, name)
+
+for name in {RARELY_USED}:
+    sys.modules[name] = Later(name)
+"""
 
 _templates: dict[Hashable, Path] = {}
 
@@ -47,8 +65,9 @@ def interpreter(programs: str = "", packages: str = "") -> Path:
     """The programs of an environment with this Python, which finds what lies in `packages`. They are links of now, or
     are those in the directory `programs`, as old as they are there: omo trusts none that is newer than a run.
 
-    It does not look for garbage, nor at its end: a fifth of what a small run of unittest or pytest takes. Nor does its
-    pytest load plugins because they lie beside it: no project has asked for ours, which take longer than its tests.
+    It does not look for garbage, nor at its end: a fifth of what a small run of unittest or pytest takes. What is rarely
+    used it loads when it is used. Nor does its pytest load plugins because they lie beside it: no project has asked for
+    ours, which take longer than its tests.
     """
     environment = Path(tempfile.mkdtemp(prefix="python-", dir=_shelf()))
     venv.EnvBuilder(symlinks=True).create(environment)
@@ -58,7 +77,10 @@ def interpreter(programs: str = "", packages: str = "") -> Path:
     (site,) = environment.glob("lib/python*/site-packages")
     no_garbage = "import atexit, gc; gc.disable(); atexit.register(gc.freeze)"
     no_plugins = "import os; os.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'"
-    (site / "tests.pth").write_text(f"{packages}\n{no_garbage}\n{no_plugins}\n", encoding="utf-8")
+    later = site / "load_when_used.py"
+    later.write_text(LOAD_WHEN_USED, encoding="utf-8")
+    py_compile.compile(str(later))  # else gates with -B compile it each time
+    (site / "tests.pth").write_text(f"{packages}\n{no_garbage}\n{no_plugins}\nimport {later.stem}\n", encoding="utf-8")
     return environment / "bin"
 
 
