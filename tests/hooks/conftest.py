@@ -120,7 +120,7 @@ class Host(Project):
         if self.in_process:
             name, handle = HANDLERS[event]
             environ = self.environment(**(env or {}))
-            with patch.dict(os.environ, environ, clear=True):
+            with patch.object(os, "environ", environ):
                 said = main.answer(name, handle, stdin, environ, str(self.project), time.time())
             return Answer(0, said.decode("utf-8"), "")
         answer = self.raw(event, stdin, cwd=None, **(env or {}))

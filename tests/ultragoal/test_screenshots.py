@@ -135,15 +135,18 @@ def test_sixteen_bits_of_colour_and_interlacing_are_decoded(tmp_path: Path) -> N
 
 def png_of_16_bits(image: Image.Image, interlaced: int) -> bytes:
     passes = ADAM7 if interlaced else ((0, 0, 1, 1),)
-    pixels, (width, height) = image.load(), image.size
-    assert pixels is not None
-    rows = b"".join(
-        b"\0" + b"".join(bytes((c, c)) for x in range(left, width, across) for c in pixels[x, y])  # type: ignore[union-attr]
-        for left, top, across, down in passes
-        for y in range(top, height, down)
-    )
+    width, height = image.size
+    rows = []
+    for left, top, across, down in passes:
+        for y in range(top, height, down):
+            row = image.crop((left, y, width, y + 1)).tobytes()
+            colours = [row[start :: 3 * across] for start in range(3)]
+            twice = bytearray(6 * len(colours[0]))
+            for start in range(6):
+                twice[start::6] = colours[start // 2]
+            rows.append(b"\0" + twice)
     head = struct.pack(">IIBBBBB", width, height, 16, 2, 0, 0, interlaced)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"".join(rows))) + chunk(b"IEND", b"")
 
 
 ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
