@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -277,13 +278,19 @@ def in_words(check: project_checks.Check) -> str:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_a_layout_offers_is_its_own(tmp_path: Path, layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project_checks, "resolve", lambda program, *_: f"/usr/bin/{program}")
-    head, cwd = lay_out(tmp_path, layout)
-    for files in (CommitFiles(str(tmp_path), head), DiskFiles(str(tmp_path), ())):
-        checks = project_checks.suggest(files, str(tmp_path), cwd)
+    installed = tmp_path / "bin"
+    installed.mkdir()
+    for manager in (*project_checks.SCRIPT_RUNNERS.values(), *project_checks.PYTHON_RUNNERS.values()):
+        program = installed / manager.split()[0]
+        program.touch(0o755)
+    monkeypatch.setenv("PATH", str(installed), prepend=os.pathsep)
+    root = tmp_path / "project"
+    head, cwd = lay_out(root, layout)
+    for files in (CommitFiles(str(root), head), DiskFiles(str(root), ())):
+        checks = project_checks.suggest(files, str(root), cwd)
         assert [in_words(check) for check in checks] == LAYOUTS[layout][2]
         for check in checks:
-            file = own_commands.where(str(tmp_path), head, check.argv, check.cwd)
+            file = own_commands.where(str(root), head, check.argv, check.cwd)
             assert file.split(", ")[0] == check.file, check.argv
 
 
@@ -333,8 +340,6 @@ def test_a_package_manager_that_is_not_installed_runs_nothing(
 
 
 def test_what_cannot_be_read_holds_nothing_up(tmp_path: Path) -> None:
-    import os
-
     os.mkfifo(tmp_path / "package.json")
     (tmp_path / "Makefile").mkdir()
     (tmp_path / "pyproject.toml").symlink_to("nowhere")
