@@ -14,7 +14,7 @@ from tests.proof.test_base import git
 SCRIPTS = (
     '{"scripts": {"test": "vitest", "lint": "eslint .", "typecheck": "tsc", "build": "vite build", "dev": "vite"}}'
 )
-CI = "steps:\n  - run: |\n      uv sync --group test\n      ruff check .\n  - name: Tests\n    run: pytest -q --cov=src\n"
+CI = "steps:\n  - run: |\n      uv sync --group test\n      ruff check .\n  - name: Tests\n    run: pytest -q --cov\n"
 PYTHON = '[project]\nname = "x"\n\n[tool.pytest.ini_options]\n\n[tool.ruff]\n\n[tool.mypy]\nstrict = true\n'
 GO = ["tests: go test ./... (go.mod)", "lint: go vet ./... (go.mod)", "build: go build ./... (go.mod)"]
 HOSTILE = (
@@ -204,7 +204,7 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
         {".github/workflows/ci.yml": CI},
         ".",
         [
-            "tests: pytest -q --cov=src (.github/workflows/ci.yml)",
+            "tests: pytest -q --cov (.github/workflows/ci.yml)",
             "lint: ruff check . (.github/workflows/ci.yml)",
         ],
     ),
