@@ -320,10 +320,19 @@ def test_a_command_is_run_without_a_shell_and_what_it_prints_drives_no_terminal(
 RECORD = ("gate", "record", "value", "--pre-existing", "--evidence")
 
 
+def test_a_gate_that_passes_on_files_which_change_under_it_passes_on_none(project: Project) -> None:
+    project.agent("ulw", "start")
+    pin(project, "writes", ["sh", "-c", "echo more >> value.py"])
+    ran = project.agent("gate", "run", "--json")
+    assert (ran.code, ran.json["gates"][0]["result"]) == (4, "unknown"), ran.out
+    assert "these changed while it ran: value.py" in ran.json["gates"][0]["why"]
+
+
 def test_recording_needs_a_failure_that_this_run_saw_before_the_work(project: Project) -> None:
     project.agent("ulw", "start")
     pin(project, "value", NEEDS_NEW)
-    assert project.agent(*RECORD, "fails on the commit before").code == 3
+    not_run = project.agent(*RECORD, "fails on the commit before")
+    assert (not_run.code, "no failure to record: not run" in not_run.err) == (3, True)
     project.write("other", "work\n")
     project.agent("gate", "run")
     unseen = project.agent(*RECORD, "fails on the commit before")
