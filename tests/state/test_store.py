@@ -101,19 +101,6 @@ def test_keeping_what_is_not_there_is_no_error(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_moving_a_directory_overwrites_none(tmp_path: Path) -> None:
-    for name in ("old", "new"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "a").write_text(name)
-    with pytest.raises(Unwritable):
-        store.move(str(tmp_path / "old"), str(tmp_path / "new"))
-    assert (tmp_path / "new" / "a").read_text() == "new"
-    store.move(str(tmp_path / "old"), str(tmp_path / "third"))
-    assert (tmp_path / "third" / "a").read_text() == "old"
-    with pytest.raises(Unwritable):
-        store.move(str(tmp_path / "old"), str(tmp_path / "fourth"))
-
-
 def test_a_pipe_in_the_place_of_a_file_holds_nobody(tmp_path: Path) -> None:
     path = tmp_path / "runtime.local.json"
     os.mkfifo(path)
