@@ -387,6 +387,12 @@ def test_what_breaks_before_tests(text: str, exit_code: int, broke: bool) -> Non
             "> There were failing tests. See the report at: x\n\nBUILD FAILED in 3s\n1 actionable task: 1 executed\n",
             "3 tests completed, 1 failed",
         ),
+        (
+            "warning: spurious network error (3 tries remaining): Could not resolve hostname\n"
+            "error: failed to get `rand` as a dependency of package `calc`\n\n"
+            "Caused by:\n  failed to download from `https://index.crates.io/config.json`\n",
+            "error: failed to get `rand` as a dependency of package `calc`",
+        ),
         ("make: *** [Makefile:2: test] Error 1", "make: *** [Makefile:2: test] Error 1"),
         ("\x1b[31m1 failed\x1b[0m, 2 passed in 0.07s", "1 failed, 2 passed"),
         ("all good", "all good"),

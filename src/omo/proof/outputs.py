@@ -65,7 +65,7 @@ _SAYS_LITTLE = re.compile(
     r"|[-=*_ .]+$|(?:FAIL|PASS|OK|ok)$|\[… "
     r"|(?:npm|pnpm|yarn) (?:ERR!|error|warn)(?!.*(?:[Mm]issing|E[A-KM-Z]|could not))| ?ELIFECYCLE\b"
     r"|error Command failed with exit code|info Visit |Node\.js v"
-    r"|note: |For more information about|Some errors have detailed"
+    r"|note: |warning: |For more information about|Some errors have detailed"
     r"|.*\[(?:build|setup) failed\]"  # Go has said above which line it is
     r"|  (?:generatedMessage|code|actual|expected|operator|diff): "  # the fields of an error that node prints whole
     r"|BUILD FAILED|FAILURE: Build|Execution failed for task|> There were failing tests"  # gradle
