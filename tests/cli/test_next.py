@@ -32,6 +32,13 @@ def ralph_begins(project: Project) -> tuple[str, ...]:
     return begin
 
 
+def test_what_a_gate_printed_is_shown_without_its_colours(project: Project) -> None:
+    project.prompt("ulw fix the bug")
+    project.check("gate", "add", "tests", "--", "sh", "-c", "printf '\\033[31m1 failed\\033[0m\\n'; exit 1")
+    assert "| 1 failed\n" in project.check("gate", "run", code=3).out
+    assert "    1 failed\n" in project.agent("next").out
+
+
 def test_nothing_is_on_and_how_one_starts(project: Project) -> None:
     for looks in (project.agent("next"), project.user("next")):
         assert (looks.code, looks.err) == (0, "")

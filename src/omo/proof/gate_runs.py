@@ -199,7 +199,8 @@ def read_run(
         result, why = judge(outcome)
     lacked = _lacked(text, printed, outcome.argv) if result == "fail" else []
     seconds = round(outcome.duration, 3)
-    return CommandRun(on_files, result, why, outcome.exit_code, seconds, text[-TAIL:], lacked, **vars(printed))
+    tail = outputs.COLOURS.sub("", text)[-TAIL:]
+    return CommandRun(on_files, result, why, outcome.exit_code, seconds, tail, lacked, **vars(printed))
 
 
 def _lacked(text: str, printed: outputs.Printed, argv: Sequence[str]) -> list[str]:

@@ -22,7 +22,7 @@ PYTEST_ADDOPTS = "-rfE --maxfail=0 --continue-on-collection-errors"
 _GO_PRINTS_OTHERWISE = {"json", "v", "test.v", "c", "n", "list", "bench", "h", "help"}
 _LONGEST_LINE = 1000
 _LONGEST_QUOTE = 160
-_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
+COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
 _TIMES = re.compile(r"[;,]? ?(?:finished )?(?:in|after) [\d.]+ ?(?:m?s|seconds?)\b(?: \([\d:]+\))?| \([\d.]+ ?m?s\)")
 # What runners say when there was nothing to run, or when they left out all there was, without counting it.
 _RAN_NOTHING = runners.lines(
@@ -200,7 +200,7 @@ def asking(argv: list[str]) -> list[str]:
 def _page(output: str) -> str:
     """Lines without colours, the blank ones left out. What is longer than any summary is cut, to be read in time."""
     kept = []
-    for line in re.split(r"[\r\n]+", _COLOURS.sub("", output)):
+    for line in re.split(r"[\r\n]+", COLOURS.sub("", output)):
         line = line[:_LONGEST_LINE].rstrip()
         if line:
             kept.append(line)
