@@ -32,7 +32,7 @@ from omo.work import session
 ROOT = Path(__file__).resolve().parents[2]
 NOW = 1_790_000_000.0
 ANSWERS = (OK, WARN, FAIL, UNKNOWN)
-TOOLS = ("sh", "head", "sleep")
+TOOLS = ("sh", "head", "sleep", "git")
 DEEP = "[" * 100_000
 
 
@@ -696,3 +696,9 @@ def test_no_home_at_all(machine: Machine) -> None:
     result = machine.all()
     assert (result.exit_code, result.data["counts"][WARN] >= 1) == (0, True), "warnings do not fail the command"
     assert {row["result"] for row in result.data["checks"]} <= set(ANSWERS)
+
+
+def test_a_machine_without_git_is_told(machine: Machine) -> None:
+    assert machine.look("git").result == OK
+    (machine.bin / "git").unlink()
+    expect(machine.look("git"), WARN, "not on PATH", "install git")

@@ -25,6 +25,7 @@ from omo.errors import OmoError, Unreadable
 from omo.hosts import KEEP_GOING, rehearsal
 from omo.hosts.setups import FAIL, OK, DoctorFinding, Installed, Look, fail, ok, unknown, warn
 from omo.proof.run import CommandOutcome, child_environment, run
+from omo.proof.typed_commands import resolve
 from omo.result import Result
 from omo.state import markers, paths, runtime, store
 from omo.text import clip, counted
@@ -366,6 +367,12 @@ def on_path(probe: Probe) -> DoctorFinding:
     return ok(program)
 
 
+def git_program(probe: Probe) -> DoctorFinding:
+    if program := resolve("git", probe.context.cwd, probe.context.environ.get("PATH", "")):
+        return ok(program)
+    return warn("git is not on PATH, and without it only what you pin can prove anything", "install git")
+
+
 OF_HOOKS: dict[str, Check] = {
     "environment": environment,
     "hook-files": hook_files,
@@ -376,6 +383,7 @@ OF_FILES: dict[str, Check] = {
     "state-directory": state_directory,
     "runtime-file": runtime_file,
     "path": on_path,
+    "git": git_program,
     "settings": settings_in_force,
     "hook-errors": hook_errors,
 }
