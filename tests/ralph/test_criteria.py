@@ -254,3 +254,12 @@ def test_what_only_a_judge_decides_may_not_be_a_conclusion(text: str) -> None:
 )
 def test_a_question_with_an_answer_passes(text: str) -> None:
     assert parsed(criterion(1, question(text=text), description=text))
+
+
+def test_a_checker_that_is_not_installed_is_no_criterion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n\n[tool.mypy]\n\n[tool.ruff]\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "mypy").touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    described = [each.description for each in criteria.proposed(str(tmp_path), None, ".")]
+    assert [text.partition(" passes")[0] for text in described] == ["pytest", "mypy ."]
