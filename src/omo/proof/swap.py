@@ -50,7 +50,6 @@ class Swap:
         self.kept: list[Kept] = []
         self.appeared: list[Kept] = []
         self.moved = ""
-        self.recovered: list[str] = []  # what was put back first, after somebody was killed
         self._arrangements = {name: dict(arrangement) for name, arrangement in arrangements.items()}
         self._list_untracked = list_untracked
         self._untracked: frozenset[str] = frozenset()
@@ -71,7 +70,7 @@ class Swap:
         if self._lock < 0:
             raise NotMade(UNDER_WAY, fix="try again when it has ended")
         try:
-            self.recovered = _recover(self.state, self.root)
+            _recover(self.state, self.root)  # of one who was killed since this command began, which has told of others
             if os.path.lexists(paths.swap_journal(self.state)):
                 raise NotMade("what was swapped before is not put back yet", fix="omo status")
             identity = os.urandom(6).hex()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from omo.state.rows import LetThrough, Outcome, Summary
 
 LONGEST = 160
+ENDS = ("pass", "partial", "safeguard", "circumvented", "abandoned")
 BEGIN = command(START)
 
 

@@ -8,12 +8,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from omo import options, settings
+from omo import options
 from omo.clock import seconds, stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.json_text import Json
 from omo.proof import artifacts, base, globs, pins
+from omo.proof.typed_commands import parse_timeout
 from omo.result import Result
 from omo.state import paths, store
 from omo.text import clip
@@ -33,8 +34,7 @@ def register(commands: options.Commands) -> None:
     about = "run a command, and write down what it said as a replay record for a goal of the plan"
     replay_parser = options.command(verbs, "replay", about, replay)
     replay_parser.add_argument("--goal", metavar="G", help="the goal it shows (default: the one under way)")
-    number = options.as_setting(settings.positive_number)
-    replay_parser.add_argument("--timeout", type=number, default=TIMEOUT, metavar="SECONDS", help="default: 60")
+    replay_parser.add_argument("--timeout", default=f"{TIMEOUT:g}s", metavar="TIME", help="90s or 2m (default: 60s)")
     replay_parser.add_argument("--attack", metavar="TEXT", help="how this run tries to break the work")
     replay_parser.add_argument("--expect", metavar="TEXT", help="with --attack: what the contract wants to happen then")
     replay_parser.add_argument("argv", nargs="+", metavar="COMMAND", help="after --; run as it is, without a shell")
@@ -75,7 +75,7 @@ def replay(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.attack is not None:
         case["scenario"] = require_text("--attack", arguments.attack, fix)
         case["expectedBehavior"] = require_text("--expect", arguments.expect, fix)
-    path, record = record_run(context, run, goal.id, arguments.argv, arguments.timeout, case)
+    path, record = record_run(context, run, goal.id, arguments.argv, parse_timeout(arguments.timeout), case)
     data = {"path": path, "goal": goal.id, "exit": record["expectedExitCode"], "stdout": record["recordedStdout"]}
     shown = record["recordedStdout"] + record["recordedStderr"]
     text = f"{shown}Recorded for {goal.id}, exit {record['expectedExitCode']}: {path} (kind cli-replay)"

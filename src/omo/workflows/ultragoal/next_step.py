@@ -63,7 +63,7 @@ def _away(run: PlanRun, plan: Plan) -> NextStep | None:
     go_on = command("omo state ultragoal write --input", '{"current_phase":"active"}', after="goes on with it here")
     commands = [go_on]
     for planning in PLANNING:
-        commands.append(command("omo state ultragoal handoff --to", planning, lead="or", after="plans it anew"))
+        commands.append(command("omo state ultragoal handoff --to", planning, lead="or, to plan it anew"))
     return NextStep("handoff", f"the plan is {plan.handoff_in_words}", tuple(commands))
 
 
