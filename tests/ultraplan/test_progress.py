@@ -149,13 +149,19 @@ def test_a_word_of_prose_costs_a_review_and_nothing_else(tmp_path: Path) -> None
 FAILED = ("plan", "finish", "--failed", "2", "--error", "it cannot be written", "--tried", "twice, in two ways")
 
 
-def test_a_revised_step_is_carried_out_as_it_says_now_and_what_is_done_stays_done(tmp_path: Path) -> None:
-    project = planned(tmp_path / "p", plan_text(2))
+def failed_after_its_first_step(root: Path) -> Project:
+    project = planned(root, plan_text(2))
     critic(project)
     project.check("plan", "start", "plan.md")
-    first = carry_out(project.root, 1)
+    carry_out(project.root, 1)
     project.check(*FAILED, code=3)
     project.stop()
+    return project
+
+
+def test_a_revised_step_is_carried_out_as_it_says_now_and_what_is_done_stays_done(tmp_path: Path) -> None:
+    project = failed_after_its_first_step(tmp_path / "p")
+    first = project.git("rev-parse", "HEAD")
     changes = {
         "Changes": "a function `other2`",
         "manifest": {"must_contain": [{"path": "src/part2.py", "pattern": "def other2"}]},
@@ -178,12 +184,7 @@ def test_a_revised_step_is_carried_out_as_it_says_now_and_what_is_done_stays_don
 
 
 def test_a_step_that_was_edited_after_it_was_done_is_asked_about(tmp_path: Path) -> None:
-    project = planned(tmp_path / "p", plan_text(2))
-    critic(project)
-    project.check("plan", "start", "plan.md")
-    carry_out(project.root, 1)
-    project.check(*FAILED, code=3)
-    project.stop()
+    project = failed_after_its_first_step(tmp_path / "p")
     revise(project, plan_text(2, step1={"Changes": "a function `part1`, and it is fast"}))
     told = project.check("plan", "critique", "plan.md", code=3).err
     assert "step 1 is done as the plan had it, and was edited since; put its text back" in told
@@ -191,12 +192,7 @@ def test_a_step_that_was_edited_after_it_was_done_is_asked_about(tmp_path: Path)
 
 
 def test_the_done_part_of_a_session_has_to_hold_to_its_end(tmp_path: Path) -> None:
-    project = planned(tmp_path / "p", plan_text(2))
-    critic(project)
-    project.check("plan", "start", "plan.md")
-    carry_out(project.root, 1)
-    project.check(*FAILED, code=3)
-    project.stop()
+    project = failed_after_its_first_step(tmp_path / "p")
     revise(project, plan_text(2) + "\nA word more.\n")
     critic(project)
     project.check("plan", "start", "plan.md")
