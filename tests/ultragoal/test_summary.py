@@ -55,15 +55,6 @@ def test_while_goals_are_open_no_question_no_pause_and_no_completion(project: Pr
     assert "G001 is active; G002 is pending" in summary["complete"]
 
 
-def test_whether_the_user_attends_is_told_as_it_was_committed_where_the_plan_began(project: Project) -> None:
-    commit(project.root, SETTINGS, '{"attended": true}')
-    project.create()
-    summary = project.tell()
-    assert (summary["attended"], "ask" in summary["deny"]) == (True, True), "the hook decides, by the user's settings"
-    (project.root / SETTINGS).unlink()
-    assert project.tell()["attended"] is True
-
-
 @pytest.mark.parametrize("first", ["{}", '{"attended": false}', "rubbish", '{"attended": "x"}', "[]", "{" * 200_000])
 def test_the_agent_cannot_make_the_user_attend_by_an_edit_of_the_projects_file(project: Project, first: str) -> None:
     commit(project.root, SETTINGS, first)

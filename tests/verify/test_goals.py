@@ -87,12 +87,6 @@ def test_defects_are_told_in_words_of_ours() -> None:
     ]
 
 
-@pytest.mark.parametrize("data", [None, [], "G1", 3])
-def test_what_is_no_object_is_no_goal(data: object) -> None:
-    with pytest.raises(BadInput, match="not a goal"):
-        documents.parse_goal(data, "goal.json")
-
-
 def test_the_contract_changes_with_what_has_to_be_shown_and_with_nothing_else() -> None:
     plain = parse()
     assert parse(category="x", parent="release", max_retries=9).contract == plain.contract
