@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 PYCACHE = "OMO_TEST_PYCACHE"  # names the directory in which a run keeps what hooks and commands have compiled
 
-# What the standard library imports at the top of a page and needs rarely: a quarter of what a small run of unittest takes.
+# What the standard library imports and rarely needs: a quarter of what a small run of unittest takes.
 RARELY_USED = ("bz2", "difflib", "lzma", "pprint", "textwrap", "zlib")
 LOAD_WHEN_USED = f"""import sys
 
@@ -65,9 +65,9 @@ def interpreter(programs: str = "", packages: str = "") -> Path:
     """The programs of an environment with this Python, which finds what lies in `packages`. They are links of now, or
     are those in the directory `programs`, as old as they are there: omo trusts none that is newer than a run.
 
-    It does not look for garbage, nor at its end: a fifth of what a small run of unittest or pytest takes. What is rarely
-    used it loads when it is used. Nor does its pytest load plugins because they lie beside it: no project has asked for
-    ours, which take longer than its tests.
+    It does not look for garbage, nor at its end: a fifth of what a small run of unittest or pytest takes. What is
+    rarely used is loaded when it is used. Nor does its pytest load plugins because they lie beside it: no project has
+    asked for ours, which take longer than its tests.
     """
     environment = Path(tempfile.mkdtemp(prefix="python-", dir=_shelf()))
     venv.EnvBuilder(symlinks=True).create(environment)
