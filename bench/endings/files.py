@@ -68,6 +68,8 @@ def _(run: Play) -> None:
     run.write("test_calc.py", TESTS)
     run.sh("mv .git ..")
     verify.finished(run)
+    run.omo("next")
+    assert "what was changed is not known" in run.printed, run.printed
 
 
 @lazy("a setting hidden by a rule above the project")

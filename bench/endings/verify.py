@@ -364,6 +364,8 @@ def _(run: Play) -> None:
     begun(run, {"id": "built", "type": "command", "argv": ["test", "-f", "cache/built"]}, by="user")
     run.write("cache/built", "x\n")
     finished(run)
+    run.omo("next")
+    assert "no file was changed" in run.printed, run.printed
 
 
 @ending("verify", "the user's check for a file that git ignores", HELD, ATTESTED, WAIVED)
