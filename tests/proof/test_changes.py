@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -52,16 +53,18 @@ def test_a_base_that_is_no_commit_is_said(root: Path, base: str) -> None:
 
 
 def test_git_that_gives_no_answer_is_ended(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, "bin/git", "#!/bin/sh\nexec sleep 60\n").chmod(0o755)
+    write(tmp_path, "bin/git", f"#!/bin/sh\necho $$ >{tmp_path}/pid\nexec sleep 60\n").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin") + ":/usr/bin:/bin")
-    answer = git.start(root, ["status"], seconds=0.2).answer()
+    answer = git.start(root, ["status"], seconds=1).answer()
     assert (answer.ok, answer.errors) == (False, b"gave no answer in time")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 def test_git_that_says_too_much_is_ended(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git, "MOST_OUTPUT", 10)
-    with pytest.raises(NotEvaluable, match="lists more than 10 bytes"):
-        git.ask(root, "log")
+    with pytest.raises(NotEvaluable, match="git log lists more than 10 bytes"):
+        git.run(root, "log")
 
 
 def test_without_git_nothing_is_known(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,7 @@ def test_what_is_dumped_is_parsed_to_the_same() -> None:
         ({"type": "path", "path": "/etc/passwd"}, "checks[0].path: leaves the project"),
         ({"type": "path", "path": "a/../../b"}, "checks[0].path: leaves the project"),
         ({"type": "path", "path": "C:/x"}, "leaves the project"),
+        ({"type": "path", "path": " "}, "checks[0].path: must be a path of 1 to"),
         ({"type": "path", "path": "~/x"}, "leaves the project"),
         ({"type": "path", "path": "a\\b"}, "without backslash"),
         ({"type": "path", "path": "."}, "names the project itself"),

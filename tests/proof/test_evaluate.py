@@ -417,10 +417,12 @@ def test_links(root: Path, tmp_path: Path) -> None:
     write(tmp_path, "outside/secret.txt", "needle\n")
     (root / "out.txt").symlink_to(tmp_path / "outside/secret.txt")
     (root / "outdir").symlink_to(tmp_path / "outside")
+    (tmp_path / "empty").mkdir()
+    (root / "outempty").symlink_to(tmp_path / "empty")
     (root / "broken").symlink_to("nowhere")
     (root / "in.md").symlink_to("README.md")
     (root / "loop").symlink_to("loop")
-    for path in ("out.txt", "*.txt", "outdir/secret.txt", "outdir/*", "outdir", "broken", "loop"):
+    for path in ("out.txt", "*.txt", "outdir/secret.txt", "outdir/*", "outdir", "outempty/*", "broken", "loop"):
         found = look(root, {"type": "path", "path": path})
         assert found.result == "fail", path
         assert "do not count" in found.reason

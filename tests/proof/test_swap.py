@@ -391,6 +391,12 @@ def test_what_is_never_swapped(place: Place, path: str, why: str) -> None:
     assert place.left() == []
 
 
+def test_a_file_below_a_file_is_not_made(place: Place) -> None:
+    wanted = {"a": file(b"x"), "a/b": file(b"x")}
+    with pytest.raises(NotMade, match="a cannot be a file and a directory at once"), place.swap(without=wanted):
+        pytest.fail("it was entered")
+
+
 def test_too_much_is_not_swapped(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(swap_files, "MOST_BYTES", 1024)
     lay(place.root, {"a": b"x" * 600, "b": b"x" * 600})
@@ -720,6 +726,11 @@ def test_where_the_git_directory_is_read_only_the_index_is_compared(
     def refuse(*arguments: object, **options: object) -> None:
         raise PermissionError(errno.EROFS, "Read-only file system")
 
+    monkeypatch.setattr(os, "link", refuse)
+    with repository.swap(without={"a": NOTHING}) as swap:
+        swap.put("without")
+        monkeypatch.undo()
+    assert swap.moved == ""
     monkeypatch.setattr(os, "link", refuse)
     with repository.swap(without={"a": NOTHING}) as swap:
         swap.put("without")
