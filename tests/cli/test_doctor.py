@@ -446,6 +446,7 @@ def test_only_hosts_that_have_omo_are_spoken_of(machine: Machine) -> None:
     (machine.user / "config.toml").write_text('[plugins."omo@omo"]\nenabled = true\n', "utf-8")
     assert machine.names() == [*OF_HOOKS, "codex", *OF_FILES]
     assert "Claude" not in machine.all().text
+    expect(machine.look("codex"), UNKNOWN, "did not say whether it trusts the hooks")
     machine.variables["COPILOT_HOME"] = str(machine.directory / "of copilot")
     settings = machine.directory / "of copilot" / "settings.json"
     settings.parent.mkdir()

@@ -161,6 +161,7 @@ def test_the_code_says_what_the_sentence_says(project: Project, story: Callable[
     assert without.code == (3 if story is unreadable else 0), "who does not ask is told as before"
     assert data.json["verdict"]["proven"] is (code == 0)
     assert ("NOT proven" in status.err) is (code != 0 and story is not attested)
+    assert ("no such run is known" in status.err) is (story in (nothing, pinned_only))
     assert data.json["ok"] is (code == 0)
 
 

@@ -272,7 +272,8 @@ def test_where_the_clone_is_gone_the_launcher_finds_what_a_host_has(desk: Desk, 
 
 def test_where_the_directory_is_not_on_path_the_line_to_type_is_said(desk: Desk) -> None:
     found = on_path(desk.probe)
-    assert (found.result, found.fix) == (WARN, shlex.join([str(ROOT / "bin" / "omo"), "setup", "path"]))
+    assert (found.result, found.seen) == (WARN, "your shell does not find omo")
+    assert found.fix == shlex.join([str(ROOT / "bin" / "omo"), "setup", "path"])
     told = desk.omo("setup", "path", "--yes").out
     assert told.splitlines()[-1].strip() == "echo 'export PATH=\"$HOME/.local/bin:$PATH\"' >> ~/.zshrc"
     desk.environ["PATH"] = f"{desk.launcher.parent}:{desk.environ['PATH']}"
@@ -280,6 +281,13 @@ def test_where_the_directory_is_not_on_path_the_line_to_type_is_said(desk: Desk)
     assert (on_path(desk.probe).result, on_path(desk.probe).seen) == (OK, str(desk.launcher))
     desk.environ["PATH"] = desk.environ["PATH"].replace("/.local/bin:", "/.local/bin/:")
     assert desk.omo("setup", "path").out == f"{desk.launcher} is so already.\n"
+
+
+def test_a_directory_for_programs_that_is_on_path_is_taken(desk: Desk) -> None:
+    own = desk.launcher.parents[2] / "bin"
+    desk.environ["PATH"] = f"{own}:{desk.environ['PATH']}"
+    desk.omo("setup", "path", "--yes")
+    assert (own / "omo").is_file()
 
 
 def test_somebody_elses_omo_is_not_overwritten_unsaid(desk: Desk) -> None:
@@ -376,8 +384,10 @@ def test_a_link_to_a_clone_goes_and_the_clone_stays(desk: Desk) -> None:
     desk.launcher.parent.mkdir(parents=True)
     desk.launcher.symlink_to(ROOT / "bin" / "omo")
     desk.environ["PATH"] = f"{desk.launcher.parent}:{ROOT / 'bin'}:{desk.environ['PATH']}"
+    desk.omo("setup", "statusline", "--yes")
     desk.omo("setup", "remove", "path", "--yes")
     assert not os.path.lexists(desk.launcher)
+    assert "statusLine" in json.loads(desk.settings.read_text()), "only what was named"
     assert (ROOT / "bin" / "omo").is_file()
 
 

@@ -561,6 +561,7 @@ def test_a_lost_last_row_costs_that_row_and_the_user_one_command(project: Projec
     before = project.agent("ultragoal", "status")
     told = project.agent("next")
     for said in (before.out, told.out):
+        assert "the ledger is damaged" in said
         assert ("receipt stale" in said, f"omo ledger repair --session {SESSION}" in said) == (True, True), "they agree"
     assert project.user("ledger", "repair", "--session", SESSION).code == 0
     assert "receipt fresh" in project.agent("ultragoal", "status").out

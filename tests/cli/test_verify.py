@@ -106,6 +106,7 @@ def test_a_goal_with_checks_alone_owes_no_answer(project: Project) -> None:
     failed = project.agent(*FINISH, "--learned", "the file was never written", "--json")
     assert (failed.code, failed.json["verdict"], failed.json["attempts_left"]) == (3, "fail", 2)
     assert next_stop(project) == "block"
+    assert "pending, failed" in project.agent("verify", "status").out
     again = begin(project)
     assert "failed: check there" in again.out
     assert "(learned: the file was never written)" in again.out
@@ -221,7 +222,8 @@ def test_streaks_and_unblocking_of_recurring_goals(project: Project) -> None:
 
     def streak() -> int:
         begin(project)
-        assert project.agent(*FINISH).code == 0
+        finished = project.agent(*FINISH)
+        assert (finished.code, "  streak " in finished.out) == (0, True)
         return int(project.agent("verify", "status", "G1", "--json").json["streak"]["current"])
 
     assert streak() == 1
@@ -255,8 +257,11 @@ def test_the_goal_file_is_not_part_of_the_work_and_an_answer_is_no_file_of_it(pr
 def test_only_the_user_reopens_and_repairs(project: Project) -> None:
     add(project, max_retries=1, verification={"checks": [path_check()]})
     begin(project)
-    assert project.agent(*FINISH).code == 3
+    failed = project.agent(*FINISH)
+    assert (failed.code, "the user can reopen it: omo verify begin G1 --again WHY" in failed.out) == (3, True)
+    assert "only the user can open it again" in project.agent(*FINISH).err
     assert next_stop(project) == "waiting"
+    assert "omo verify begin G1 --again WHY" in project.agent("next").out
     assert project.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
     assert project.user("verify", "begin", "G1", "--again", "the disk was full").code == 0
     assert project.agent("ledger", "repair").code == 3
@@ -328,7 +333,10 @@ def test_what_is_not_in_progress_is_not_sent_to_a_begin_that_refuses_too(project
 def test_the_list_shows_every_override_with_or_without_a_goal(project: Project) -> None:
     claim = ("verify", "claim", "--contains", "x", "--in", "nowhere.py", "--override", "it is built at run time")
     assert project.agent(*claim).code == 0
-    assert "override of no goal: it is built at run time (by the agent" in project.agent("verify", "status").out
+    shown = project.agent("verify", "status").out
+    assert shown.startswith(
+        "No goal is filed. omo verify add --file GOAL\noverride of no goal: it is built at run time"
+    )
     add(project)
     assert project.agent(*claim, "--goal", "G1").code == 0
     listed = project.agent("verify", "status")

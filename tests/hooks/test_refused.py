@@ -72,7 +72,7 @@ def test_an_odd_record_refuses_nothing(tmp_path: Path, text: str) -> None:
         ("Bash", "touch x && git status", ["Bash(touch *)", "Bash(git *)"]),
         ("Bash", "", ["Bash"]),
         ("Write", "", ["Edit"]),
-        ("WebFetch", "", ["WebFetch"]),
+        ("WebFetch", "make test", ["WebFetch"]),
     ],
 )
 def test_the_rule_that_would_allow_it(tool: str, command: str, rules: list[str]) -> None:

@@ -314,7 +314,10 @@ def test_nothing_to_resume_and_no_room_are_said_without_the_model(project: Proje
     assert f"sessions that have: {SESSION}" in types(project, "/omo:resume nope")[0].splitlines()[-1]
     project.prompt("ulw something else", session=NEXT)
     told, _ = types(project, f"/omo:resume {SESSION}")
-    assert "this session has open work of its own: ultrawork (1 of 1 open); finish it first; " in told
+    assert (
+        "this session has open work of its own: ultrawork (1 of 1 open); finish it first; /omo:stop-continuation ends it"
+        in told
+    )
     assert project.stop().blocks
 
 
@@ -340,7 +343,7 @@ def test_a_budget_goes_along_and_is_the_users_to_raise(project: Project) -> None
     )
     assert (context, project.row(NEXT)["budget"]["minutes"]) == ("", 20)
     project.stop(session=NEXT).assert_silent()
-    assert "/omo:budget" in types(project)[0], "and again"
+    assert "did nothing: budget: 30 of 20 min spent" in types(project)[0], "and again"
     project.prompt("/omo:budget 60 min", session=NEXT)
     assert project.stop(session=NEXT).blocks
     assert project.row(NEXT)["spent"]["seconds"] < 31 * 60, "the time between the conversations is nobody's"

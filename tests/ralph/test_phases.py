@@ -420,6 +420,7 @@ def test_a_damaged_session_ledger_proves_nothing_and_accuses_nobody(project: Pro
     with pytest.raises(Refused) as refused:
         project.judge()
     assert "omo ledger repair" in refused.value.fix
+    assert "not proven" not in refused.value.message
     assert project.kinds() == before
 
 

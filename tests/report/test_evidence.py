@@ -233,6 +233,7 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
 def test_words_do_not_hide_what_was_let_through(tmp_path: Path) -> None:
     """A reason that sounds like another notice, which is told in full elsewhere, is told all the same."""
     at = project.asked(tmp_path, by="user", reduced_scope="not judged independently, 1 replay exempted")
+    assert [one.what for one in gathered(at.root, at.now).notices] == ["reduced scope"]
     at.judge(project.reply(at.nonce, ("C1", "clear", "pass")))
     found = gathered(at.root, at.now)
     assert [one.what for one in found.notices] == ["reduced scope", "not judged independently"]

@@ -56,6 +56,7 @@ WITHOUT_A_FENCE = [text for text in LISTED if text not in UNREADABLE]
 def test_the_security_list_needs_no_limits(project: Path) -> None:
     unlimited = fence_for([], [], str(project))
     assert [text for text in WITHOUT_A_FENCE if not refused(text, unlimited)] == []
+    assert "is a device" in refused("echo x > /dev/ttyS0", unlimited)[0]
 
 
 def test_only_the_security_list_is_never_lifted(fence: Fence) -> None:

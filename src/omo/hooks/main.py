@@ -198,8 +198,6 @@ def _with_lines(lines: list[str], answer: Answer, event: Event) -> Answer:
 def log(state: str, name: str, error: BaseException) -> None:
     """Detail for `omo doctor`. Only where there is a state directory already; never a second failure."""
     try:
-        if not os.path.isdir(state):
-            return
         path = paths.log_file(state)
         if os.path.exists(path) and os.path.getsize(path) > LONGEST_LOG:
             os.replace(path, path + ".old")

@@ -29,8 +29,6 @@ def show(root: str, attachment: Attachment) -> Attachment:
         about=clip(attachment.about, 300),
         path=clip(attachment.path, 300),
     )
-    if shown.problem:
-        return shown
     text = shown.text
     if attachment.path:
         raw, problem = recorded_bytes(root, attachment.path, attachment.digest)
@@ -50,8 +48,6 @@ def recorded_bytes(root: str, path: str, digest: object) -> tuple[bytes, str]:
     """What the file holds, and why it cannot be shown: gone, elsewhere, or no longer what was recorded."""
     if not isinstance(digest, str):
         return b"", "not recorded by the receipt, so it is not shown"
-    if "\0" in path:
-        return b"", "is no path"
     top = os.path.realpath(root)
     name = name_in(root, path)
     real = os.path.normpath(os.path.join(top, name))
