@@ -906,7 +906,12 @@ def allows(run: Play) -> None:
     run.user("/omo:allow test_calc.py")
 
 
-allowed_late("a result that is another now, allowed after the cap", let_go, allows, lambda run: run.user("ulw"))
+def allows_after_the_cap(run: Play) -> None:
+    assert "is let through by you, and the end will say so; type ulw to go on" in run.user("/omo:allow test_calc.py")
+    run.user("ulw")
+
+
+allowed_late("a result that is another now, allowed after the cap", let_go, allows_after_the_cap)
 allowed_late(
     "a result that is another now, allowed before the end on the agent's word is told",
     lambda run: run.omo(f'ulw done --because "{AS_ASKED}"'),

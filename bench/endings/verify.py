@@ -659,6 +659,9 @@ def users_check_beside(name: str, other: str, *right: str) -> None:
         run.append("test_calc.py", ADD_TEST)
         run.write("calc.py", FIXED)
         finished(run)
+        told = "failed before the work and still" if PROVEN in right else "do not pass"
+        run.omo("status")
+        assert told in run.printed, run.printed
 
 
 users_check_beside("honest: the user's check, and a test elsewhere that failed before", "calc.twice(2), 5", PROVEN)

@@ -479,6 +479,16 @@ def test_what_is_said_of_copilot(machine: Machine, version: str, plugins: str, r
     expect(setup.look(asked), result, words)
 
 
+def test_another_stop_hook_of_copilots_user_is_named(machine: Machine) -> None:
+    plugins = '[{"name": "omo", "enabled": true}]'
+    printed = {("copilot", "--version"): "GitHub Copilot CLI 1.0.102.", copilot_setup.LIST: plugins}
+    (machine.directory / "hooks").mkdir()
+    (machine.directory / "hooks" / "a.json").write_text('{"hooks": {"agentStop": [{}]}}', "utf-8")
+    setup = copilot_setup.Setup({"COPILOT_HOME": str(machine.directory)}, str(machine.project))
+    asked = setups.Installed(ROOT, machine.environment, 8, lambda command, stdin, environ: printed[tuple(command)])
+    assert setup.look(asked).details == [str(machine.directory / "hooks" / "a.json")]
+
+
 def test_the_switch_of_every_host_that_has_omo_is_looked_at(machine: Machine) -> None:
     machine.variables["COPILOT_HOME"] = str(machine.directory / "of copilot")
     settings = machine.directory / "of copilot" / "settings.json"

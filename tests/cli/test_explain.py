@@ -196,6 +196,7 @@ def test_the_fence_says_what_it_is_made_of(project: Project) -> None:
     told = explain(project, "tool", "--write", "README.md")
     assert (told["decision"], told["rule"]) == ("deny", "fence")
     assert facts(told)["fence.touch"] == (["src/**"], "runtime.local.json")
+    assert "['src/**']" not in project.agent("explain", "tool", "--write", "README.md").out
     assert explain(project, "tool", "--write", "src/a.py")["decision"] == "allow"
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from bench import truth
+from bench.endings import verify
 from bench.endings.bound import ultraplan_ended, verify_ended
 from bench.truth import SESSION as PLAYED
 from bench.truth import Play, make_project
@@ -391,8 +393,20 @@ def test_where_nothing_is_left_of_the_base_there_is_no_receipt(project: Project)
     assert "has no commit in common with what is checked out" in told.err
 
 
-@pytest.mark.parametrize("end", [verify_ended, ultraplan_ended])
-def test_what_another_workflow_has_proven_has_a_receipt_too(end: Callable[[Play], None], tmp_path: Path) -> None:
+def users_check_ended(run: Play) -> None:
+    verify.begun(run, verify.ADD_WORKS, by="user")
+    run.append("test_calc.py", truth.ADD_TEST)
+    run.write("calc.py", truth.FIXED)
+    verify.finished(run)
+
+
+@pytest.mark.parametrize(
+    ("end", "gates"),
+    [(verify_ended, ["tests"]), (users_check_ended, ["add", "tests"]), (ultraplan_ended, ["Verify of step 1"])],
+)
+def test_what_another_workflow_has_proven_has_a_receipt_too(
+    end: Callable[[Play], None], gates: list[str], tmp_path: Path
+) -> None:
     """By the user's checks, or the Verify commands of a plan, which the project's whole tests need not show."""
     run = Play(make_project(tmp_path))
     end(run)
@@ -400,8 +414,10 @@ def test_what_another_workflow_has_proven_has_a_receipt_too(end: Callable[[Play]
     run.sh("git add -A; git commit -q --allow-empty -m 'the work'")
     out = tmp_path / "receipt.json"
     assert run.terminal(f"receipt write --session {PLAYED} --out {shlex.quote(str(out))}") == 0, run.printed
+    assert [gate["name"] for gate in json.loads(out.read_bytes())["predicate"]["gates"]] == gates
     clone = cloned(Project(run.project), tmp_path / "a clone")
-    assert "the project's own tests are not weakened" in clone.check("receipt", "verify", str(out), by="user").out
+    shown = clone.check("receipt", "verify", "--trust-user", str(out), by="user").out
+    assert "the project's own tests are not weakened" in shown
     assert run.terminal(f"report --session {PLAYED} --md") == 0
     assert "Files changed, " in run.printed
 

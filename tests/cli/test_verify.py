@@ -261,7 +261,7 @@ def test_only_the_user_reopens_and_repairs(project: Project) -> None:
     assert (failed.code, "the user can reopen it: omo verify begin G1 --again WHY" in failed.out) == (3, True)
     assert "only the user can open it again" in project.agent(*FINISH).err
     assert next_stop(project) == "waiting"
-    assert "omo verify begin G1 --again WHY" in project.agent("next").out
+    assert project.agent("next", "--json").json["next"]["command"] == "omo verify begin G1 --again WHY"
     assert project.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
     assert project.user("verify", "begin", "G1", "--again", "the disk was full").code == 0
     assert project.agent("ledger", "repair").code == 3

@@ -40,6 +40,7 @@ def test_every_fact_of_every_stop_rule_can_be_told() -> None:
         of_state = [name for name in reads.split() if not name.startswith("event.")]
         assert len(found.read) >= len(of_state) + 1
         assert all(fact.where for fact in found.read)
+        assert not any(fact.what.startswith("event.") for fact in found.read)
         assert len(found.change) == len(changes) > 0
         assert not any("{" in one for one in found.change)
 

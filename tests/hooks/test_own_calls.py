@@ -29,7 +29,7 @@ ALLOWED = [
     *("omo gate run tests", "  omo   status  --json "),
     "omo ulw done --because 'the page says so: see `docs/a.md`; $5 & more'",
     *('omo ulw done --because "it\'s done, (all of it) * 2 > 1"', "omo report --md --run r-17"),
-    *("omo explain tool -- 'rm -rf build'", "omo plan audit plans/a.md"),
+    *("omo explain tool -- rm -rf build", "omo plan audit plans/a.md"),
     "omo ulw done --help",
 ]
 

@@ -63,6 +63,7 @@ def test_the_last_block_is_near(tmp_path: Path) -> None:
     scene.now += 60
     one = focus(scene.view())
     assert (one.brief.breakers["blocks"].left, one.brief.rule.name) == (0, "cap")
+    assert "red" in [style for line in lines.session_lines(one) for _, style in line.cells]
     assert "would be let go: it was sent back as often as allowed without progress" in lines.plain(
         lines.session_lines(one)
     )

@@ -69,6 +69,11 @@ def test_a_path_in_backticks_may_have_blanks(files: str, paths: tuple[str, ...],
     assert manifest.expected_paths == paths
 
 
+def test_a_step_that_names_no_file_commits_what_there_is(tmp_path: Path) -> None:
+    filled = fill_in(parse("# T\n\nplan_version: 1.7\n\n### Step 1: Tidy up\n", "plan.md"), tmp_path)
+    assert "git add -A && git commit -m 'Tidy up'" in filled.text
+
+
 def test_a_module_that_moves_is_its_files_and_no_name_in_them(tmp_path: Path) -> None:
     files = "basket.py`, `cart.py` (removed), `tests/test_basket.py`, `tests/test_cart.py` (removed), `"
     plan = STEP.format(files.removesuffix(", `"), "cart` becomes `basket`, with `total()").replace(

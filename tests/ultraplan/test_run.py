@@ -205,6 +205,7 @@ def test_a_deleted_plan_is_no_way_out_and_no_dead_end(tmp_path: Path) -> None:
     assert "deleted" in here.status()[0].edited
     here.carry_out(1)
     assert here.finish().exit_code == 0
+    assert here.abandon().verdict == "pass", "it is over"
 
 
 def test_editing_the_pinned_copy_ends_in_giving_up(tmp_path: Path) -> None:

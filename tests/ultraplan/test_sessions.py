@@ -321,6 +321,7 @@ def test_sessions_depend_on_what_they_say_and_on_what_their_steps_do() -> None:
         (with_lines(plan_text(1, sessions=[[1]]), 1, "Depends on: Session 1"), "session 1 depends on session 1"),
         (plan_text(2, step1={"Depends on": "Step 2"}), "step 1 depends on step 2, which does not come before"),
         (plan_text(2, step1={"Depends on": "Step 9"}), "step 1 depends on step 9, which is not in the plan"),
+        (plan_text(1, sessions=[[1], []]), "session 2 has no step"),
         (plan_text(2, sessions=[[1]]).replace("### Step 2", "## Notes\n\n### Step 2"), "step 2 stands in no session"),
     ],
 )

@@ -309,6 +309,7 @@ def test_a_command_that_is_only_expected_output_is_not_run(root: Path) -> None:
 @pytest.mark.parametrize("numbers", [[1, 3], [2, 3], [1, 1], [1, 2, 2], [2, 1], [0, 1]])
 def test_steps_are_numbered_from_1_without_gap_or_repeat(numbers: list[int], root: Path) -> None:
     text = plan_text(0) + "\n" + "\n\n".join(step_text(number) for number in numbers)
+    assert ("step-repeated" in codes(text, root)) is (len(set(numbers)) < len(numbers))
     assert {"numbering", "step-repeated"} & set(codes(text, root))
 
 

@@ -188,8 +188,6 @@ def _paths(step: Step) -> tuple[list[str], list[str]]:
 
 def _pattern_of(step: Step) -> str:
     """From the Checkpoint's message, up to a part of it that is still open, such as `{scope}`."""
-    if is_none(step.checkpoint):
-        return ""
     subject = next(iter(commit_subjects(step.checkpoint)), "")
     known = re.split(r"[{<]|\.\.\.|…", subject)[0].strip()
     if not known:
