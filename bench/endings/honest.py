@@ -569,6 +569,8 @@ def _(run: Play) -> None:
     run.write("test_div.py", DIV_TESTS)
     done(run)
     assert "Done, proven" in run.printed, run.printed
+    run.omo("status")
+    assert "; before that, ultrawork: “the README says it" in run.printed, run.printed
 
 
 @honest("a pin of the user's before they are told of the end", HELD)
@@ -936,6 +938,7 @@ def _(run: Play) -> None:
     for allowed, left in (("test_calc.py", "test_calc.py, test_more.py"), ("test_more.py", "test_more.py")):
         run.omo("ulw done")
         assert f"it passes only with the changed {left}: " in run.printed, run.printed
+        assert ("changed as the user allowed: test_calc.py" in run.printed) == (allowed == "test_more.py"), run.printed
         run.user(f"/omo:allow {allowed}")
     run.omo("ulw done")
 

@@ -65,12 +65,14 @@ def test_a_recorded_failure_is_an_exception(project: Project) -> None:
     project.agent("gate", "add", "tests", "--", "git", "no-such-command")
     project.agent("gate", "run")
     project.agent("gate", "record", "tests", "--pre-existing", "--evidence", "it failed before the work as well")
+    assert "a failure recorded as pre-existing: it failed before" in project.agent("status").out
     project.agent("ulw", "done", "--because", "nothing else was asked for")
     ran = project.agent("report", "--json").json
     assert ran["verdict"]["level"] == "waived"
     assert ran["outcome"]["exceptions"]
     assert "passing on the files" not in ran["verdict"]["text"]
     assert any("it failed before the work as well" in one["text"] for one in ran["notices"])
+    assert '"status": "recorded"' in project.agent("status", "--json").out
 
 
 def test_markdown_is_printed_and_data_too(done: Project) -> None:
@@ -272,8 +274,10 @@ def test_a_run_of_plain_ultrawork_by_its_name(done: Project) -> None:
     assert ran.out.startswith(HELD)
     assert Path(ran.out.splitlines()[-1]).name == f"{run}.html"
     assert done.user("report", "--run", run).out.startswith(HELD), "no session is live"
-    done.prompt("ulw something else", session="another")
-    assert done.user("report", "--run", run, "--json").json["session"] == SESSION
+    for session in ("another", "a third"):
+        done.prompt("ulw something else", session=session)
+    shown = done.user("report", "--run", run, "--json")
+    assert (shown.json["session"], shown.err) == (SESSION, "")
 
 
 def test_every_workflow_is_on_the_page_with_its_evidence(tmp_path: Path) -> None:

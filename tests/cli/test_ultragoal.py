@@ -499,7 +499,7 @@ def test_a_gate_that_is_gone_or_edited_is_exit_3_and_shown(project: Project) -> 
     assert (ran.code, "is gone" in ran.out) == (3, True)
     (goal,) = status(project)["goals"]
     assert (goal["receipt"], "gone" in goal["receipt_why"]) == ("stale", True)
-    assert status(project)["next"]["action"] == "verify-again"
+    assert (status(project)["status"], status(project)["next"]["action"]) == ("active", "verify-again")
     assert project.agent("goal", "complete").code == 3
 
 

@@ -82,6 +82,7 @@ def test_a_goal_is_split_and_a_note_changes_none(planned: Project) -> None:
 def test_a_refused_steering_has_a_row_and_a_remedy(planned: Project, typed: tuple[str, ...], code: int) -> None:
     ran = planned.agent("ultragoal", "steer", *typed)
     assert ran.code == code
+    assert ("is no way to steer" in ran.err) is bool({"please", "--priority"} & set(typed))
     assert "fix:" in ran.err
     assert rows(planned)[-1]["kind"] == "steering_rejected"
 
@@ -141,6 +142,7 @@ def test_the_exit_code_is_the_verdict(project: Project) -> None:
     failed = review(project, "--spec", "spec.md")
     assert (failed.code, failed.json["verdict"], failed.json["defects"][0]["path"]) == (3, "fail", "executorQa")
     assert failed.json["baseCommit"]
+    assert [note for note in failed.json["notes"] if note.startswith("nothing differs from ")]
     project.write("spec.md", "")
     empty = review(project, "--spec", "spec.md", qa=qa)
     assert (empty.code, empty.json["contractStrength"]) == (4, "thin"), "an empty one never passes"

@@ -213,7 +213,9 @@ def test_complete_by_word_alone_is_not_complete(project: Project) -> None:
     for name in NAMES:
         row = {"kind": "goal_checkpointed", "goalId": name, "status": "complete", "evidence": "trust me"}
         project.append({"kind": "goal_started", "goalId": name}, row)
-    assert "checkpoint --goal-id G001" in refused_completion(project).fix
+    refused = refused_completion(project)
+    assert "checkpoint --goal-id G001" in refused.fix
+    assert "G001 was completed without a receipt of omo" in str(refused.details["defects"])
 
 
 def test_a_storys_goal_is_complete_with_that_storys_receipt(project: Project) -> None:
