@@ -270,6 +270,7 @@ def test_a_gate_that_hangs_is_ended(project: Project) -> None:
     ran = project.agent("gate", "run", "slow")
     assert ran.code == 4
     assert "timed out" in ran.out
+    assert "more time: omo gate add --timeout 1m slow " in ran.out
     assert "timed out" in project.agent("status").out, "also for who looks later"
 
 

@@ -342,6 +342,9 @@ class _Signals:
         if self._depth:
             self._came.append(number)
             return
+        before = self._before.get(number)
+        if callable(before):
+            before(number, frame)
         raise SystemExit(128 + number)
 
     def put_off(self) -> _Signals:
