@@ -49,6 +49,19 @@ def test_toggling_between_red_and_green_runs_into_the_cap(running: Project) -> N
     assert running.events()[-1]["rule"] == "cap"
 
 
+def test_a_gate_that_changes_its_mind_about_the_same_files_passes_nothing_new(running: Project) -> None:
+    elsewhere = running.root.parent / "elsewhere"
+    gate(running, ["test", "-e", str(elsewhere)])
+    elsewhere.touch()
+    try_value(running, "new\n")
+    sent_back(running)
+    elsewhere.unlink()
+    running.check("gate", "run", code=3)
+    elsewhere.touch()
+    running.check("gate", "run")
+    assert running.row()["ulw"]["stopBlocks"] == 1
+
+
 def test_a_gate_that_is_taken_away_and_pinned_again_passes_nothing_new(running: Project) -> None:
     gate(running)
     try_value(running, "new\n")
