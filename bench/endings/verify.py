@@ -562,6 +562,20 @@ def _(run: Play) -> None:
     assert "what it asks for was changed while it was under way" in run.printed, run.printed
 
 
+@ending("verify", "honest: a goal that the user filed in a terminal, and names with more in it, under way", PROVEN)
+def _(run: Play) -> None:
+    with_failing_test(run)
+    begun(run, TESTS_PASS, by="user")
+    run.write("calc.py", FIXED)
+    more = {"id": "G1", "title": "Mend add", "verification": {"checks": [TESTS_PASS, NOTES]}}
+    run.write("goal.json", json.dumps(more))
+    run.now += 1
+    run.user("/omo:verify goal.json")
+    run.omo("verify begin --file goal.json")
+    run.write("NOTES", "calc.py line 2\n")
+    finished(run)
+
+
 @ending("verify", "honest: the user's question, answered by an independent judge", JUDGED)
 def _(run: Play) -> None:
     run.write("calc.py", FIXED)
