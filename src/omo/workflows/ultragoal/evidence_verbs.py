@@ -20,6 +20,7 @@ from omo.state import paths, store
 from omo.text import clip
 from omo.work.run import caller_of
 from omo.workflows.ultragoal.brief import require_text
+from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.run import PlanRun, load_plan, run_of
 
 HOME = paths.EVIDENCE_DIR
@@ -67,7 +68,7 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 
 def replay(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
-    goal = run.named_goal(arguments.goal)
+    goal = run.named_goal(arguments.goal or next_step(run).item)
     fix = "say how it is to be broken, and what should happen"
     case = {}
     if (arguments.attack is None) != (arguments.expect is None):

@@ -23,7 +23,6 @@ from omo.text import counted
 from omo.work import session
 from omo.work.run import Caller, Kind, Run, caller_of, load
 from omo.workflows.ultragoal import plan as plans
-from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan, PlanRow, Repository
 from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.gates import Gates
@@ -66,16 +65,13 @@ class PlanRun(Run[Plan]):
         return self.require_whole()
 
     def named_goal(self, name: str | None) -> Goal:
-        """Without a name, the one under way; where none is left to do, one that no receipt covers any more."""
+        """Without a name, the one under way."""
         plan = self.require_plan()
         if name:
             return plan.goal(name)
-        if plan.active is not None:
-            return plan.active
-        if not plan.is_open:
-            for goal, _ in receipts.unproven(plan, self.directory):
-                return goal
-        raise BadInput("no goal is under way", fix="name the one that is meant (omo ultragoal status)")
+        if plan.active is None:
+            raise BadInput("no goal is under way", fix="name the one that is meant (omo ultragoal status)")
+        return plan.active
 
     def change(self, decide: Callable[[Plan | None], tuple[Any, Sequence[Mapping[str, Any]]]]) -> Any:
         answer = super().change(decide)

@@ -330,7 +330,7 @@ def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
 
     run = run_of(arguments, context, looks=True)
     plan = run.require_plan()
-    goal = run.named_goal(arguments.goal_id)
+    goal = run.named_goal(arguments.goal_id or next_step(run).item)
     subject = checkpoints.subject_of(run, plan, goal)
     filled = fill(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
     path = evidence_verbs.write(context, goal.id, "gate.json", filled.document)
