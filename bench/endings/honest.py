@@ -758,6 +758,21 @@ work(
     files=C,
     needs="cc",
 )
+OBJECTS = {
+    "sums.c": "int add(int a, int b) { return a - b; }\n",
+    "test_sums.c": "int add(int, int);\n\nint main(void) { return add(2, 2) == 4 ? 0 : 1; }\n",
+    "Makefile": "test: test_sums\n\t./test_sums\n\ntest_sums: sums.o test_sums.o\n\tcc -o $@ $^\n",
+}
+
+
+@honest("what make builds is ignored by nothing, and the red was seen", needs="cc")
+def _(run: Play) -> None:
+    committed(run, OBJECTS)
+    run.user("ulw make add return the sum")
+    run.gate("make test")
+    run.omo("gate run")
+    replaced(run, "sums.c", "a - b", "a + b")
+    run.omo("ulw done")
 
 
 @honest("what is newly ignored is left alone")

@@ -175,6 +175,13 @@ story(
     ),
     files=EXPECTED,
 )
+CACHED = "known = os.path.exists('cache.json')\n        open('cache.json', 'w').close()\n        self.assertTrue(known)"
+story(
+    "nothing done, a test that passes once it has written its cache",
+    all_of(by_gate("make test"), appending("calc.py", "\n# sums\n")),
+    files={**GREEN, "test_calc.py": testing("calc, os", CACHED)},
+    half=False,
+)
 
 # 3. A module in the place of the runner's, or of what tests import.
 

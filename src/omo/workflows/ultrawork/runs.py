@@ -203,10 +203,12 @@ def failed_without_work(context: Context, name: str, gate: gates.Gate) -> bool:
 
 
 def seen(gate: gates.Gate, env: str) -> list[gate_runs.CommandRun]:
-    """What this run saw of a gate, with these variables. A run under which files moved is none of any files."""
+    """What this run saw of a gate, with these variables. A run under which files moved is none of any files, nor is a
+    failure that wrote some ("a test that passes once it has written its cache")."""
     runs = []
     for ran in gate.results:
         if ran.env == env:
             run = gate_runs.run_of(ran.row)
-            runs.append(replace(run, on_files="") if ran.moved else run)
+            has_moved = ran.moved or (ran.failed and ran.left_out)
+            runs.append(replace(run, on_files="") if has_moved else run)
     return runs
