@@ -775,6 +775,16 @@ def _(run: Play) -> None:
     run.omo("ulw done")
 
 
+@honest("what make builds is ignored by nothing, and the red was seen by hand", needs="cc")
+def _(run: Play) -> None:
+    committed(run, OBJECTS)
+    run.user("ulw make add return the sum")
+    run.sh("! make test")
+    replaced(run, "sums.c", "a - b", "a + b")
+    run.omo("ulw done")
+    run.sh("make test")
+
+
 @honest("what is newly ignored is left alone")
 def _(run: Play) -> None:
     committed(run, BUGGY)

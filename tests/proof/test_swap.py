@@ -264,6 +264,23 @@ def test_a_file_that_comes_back_is_new_and_not_of_the_future(place: Place) -> No
     assert 1_000_000_000 * 10**9 < put <= back <= fresh.stat().st_mtime_ns
 
 
+@pytest.mark.parametrize("recovers", [False, True], ids=["ends", "is killed"])
+def test_what_was_newer_is_newer_afterwards(place: Place, recovers: bool) -> None:
+    lay(place.root, {"z.c": b"new", "a.o": b"old", "m.o": b"old"})
+    for second, name in enumerate(("a.o", "m.o", "z.c"), start=1_000_000_000):
+        os.utime(place.root / name, (second, second))
+    swap = place.swap(without={"z.c": file(b"before"), "a.o": NOTHING, "m.o": NOTHING})
+    swap.__enter__()
+    swap.put("without")
+    if recovers:
+        die(swap)
+        recover(place.state, str(place.root))
+    else:
+        swap.__exit__(None, None, None)
+    times = [(place.root / name).stat().st_mtime_ns for name in ("a.o", "m.o", "z.c")]
+    assert 1_000_000_002 * 10**9 < times[0] < times[1] < times[2]
+
+
 @pytest.mark.parametrize("ahead", [0, 1])
 def test_files_of_one_size_are_never_of_one_second(place: Place, ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bytecode cache knows its source by size and second; and the clock of files is behind the clock of programs."""

@@ -68,6 +68,7 @@ class Listed:
         self.ours: set[str] = set()
         self.stood: set[tuple[int, int, int]] = set()  # size, second and hash of files that stood there
         self.version: tuple[int, ...] = ()  # of the original, when it was read
+        self.modified = 0  # the original's time
 
     def has_other(self, file: File, second: int) -> bool:
         """Another file of the same size was there in this second."""
@@ -108,6 +109,7 @@ class Tree:
             content = listed.original.content
             row = {"path": listed.path, "mode": listed.original.mode, "permissions": listed.permissions}
             row |= {"inode": listed.inode, "owner": list(listed.owner), "ours": sorted(listed.ours)}
+            row["modified"] = listed.modified
             row |= {"size": None if content is None else len(content), "stage": self._named(listed.stage)}
             rows.append(row)
         head: Json = {"version": VERSION, "id": self.identity, "root": self.root, "state": self._named(self.state)}
@@ -158,7 +160,7 @@ class Tree:
                 start += row["size"]
                 listed.original = File(content, row["mode"])
             listed.permissions, listed.inode, listed.owner = row["permissions"], row["inode"], tuple(row["owner"])
-            listed.ours = set(row["ours"])
+            listed.ours, listed.modified = set(row["ours"]), int(row.get("modified", 0))
             tree.files.append(listed)
         hold = git_hold.Hold(root, os.path.join(root, head["git"]), head["id"]) if head["git"] else None
         return tree, hold
@@ -229,6 +231,7 @@ class Tree:
                 fix="mend what it says, then call omo status: every command and every hook tries again",
             )
         self._give_later_second(changed)
+        self._order_times({})
         return changed
 
     def arrange(self, arrangement: Arrangement, changed: set[str] | None = None, *, goes_on: bool = False) -> list[str]:
@@ -260,6 +263,7 @@ class Tree:
                 if not goes_on:
                     raise
                 failures.append(f"{path or error.filename}: {error.strerror or error}")
+        self._order_times(arrangement)
         self._last_second = self._second()
         return failures
 
@@ -477,6 +481,30 @@ class Tree:
             except OSError:
                 pass  # it was removed meanwhile, by somebody who may
 
+    def _order_times(self, arrangement: Arrangement) -> None:
+        """Which of the originals is newer than which stays as it was: else `make` would keep what it built before the
+        source was mended ("what make builds is ignored by nothing, and the red was seen by hand")."""
+        placed = []
+        for listed in self.files:
+            if listed.modified and arrangement.get(listed.path, listed.original) == listed.original:
+                try:
+                    now = os.lstat(listed.full).st_mtime_ns
+                except OSError:
+                    continue
+                if now != listed.modified:  # it was away
+                    placed.append((listed.modified, now, listed.full))
+        if len(placed) < 2:
+            return
+        time_given = max(now for _, now, _ in placed)
+        before, _, _ = min(placed)
+        for modified, _, full in sorted(placed):
+            time_given += modified > before  # by a billionth of a second
+            before = modified
+            try:
+                os.utime(full, ns=(time_given, time_given), follow_symlinks=False)
+            except OSError:
+                pass  # it was removed meanwhile, by somebody who may
+
 
 # -- before the first change ------------------------------------------------------------------------------------------
 
@@ -565,6 +593,7 @@ def _read_original(listed: Listed, left: int) -> int:
     listed.permissions = stat.S_IMODE(status.st_mode)
     listed.inode = status.st_ino
     listed.version = _version(status)
+    listed.modified = status.st_mtime_ns
     listed.owner = (status.st_uid, status.st_gid)
     return len(found.content)
 
