@@ -13,6 +13,7 @@ from omo.text import clip
 from omo.workflows.ultragoal.gate import proof
 from omo.workflows.ultragoal.gate.models import (
     SURFACES,
+    AdversarialCase,
     ArchitectReview,
     ExecutorQa,
     GateDefect,
@@ -273,9 +274,14 @@ def _suite_defects(prover: GateProver) -> list[GateDefect]:
         if name not in linked:
             text = f"{name} is in adversarialCaseRefs of no row of contractCoverage: name it where it belongs"
             defects.append(GateDefect(f"{case.place}.id", text))
-        shown_by = [cited for _, cited in prover.cited_by(case) if cited.basis == FILE]
-        shown_by = [cited for cited in shown_by if cited.shape in proof.STRUCTURAL]
-        if all(prover.prove(cited, "native") for cited in shown_by):  # not one without a defect
+        if not _shows_the_computer(prover, case):
             wanted = "a screenshot, terminal capture or automation transcript of the computer under control"
             defects.append(GateDefect(f"{case.place}.artifactRefs", f"{name} cites nothing that is {wanted}"))
     return defects
+
+
+def _shows_the_computer(prover: GateProver, case: AdversarialCase) -> bool:
+    for _, cited in prover.cited_by(case):
+        if cited.basis == FILE and cited.shape in proof.STRUCTURAL and not prover.prove(cited, "native"):
+            return True
+    return False
