@@ -80,6 +80,10 @@ def _no_blockers(blockers: list[Any]) -> list[Any]:
 
 Written = Annotated[strict.Written, Field(json_schema_extra={"pattern": r"\S"})]
 Success = Annotated[Literal["covered", "passed", "verified"], BeforeValidator(lowered)]
+Surface = Annotated[
+    Literal["gui", "web", "native", "desktop", "tui", "cli", "api", "package", "algorithm", "math"],
+    BeforeValidator(lowered),
+]
 Texts = Annotated[list[Written], Field(min_length=1)]
 NoUse = Annotated[Literal["not_applicable"], BeforeValidator(lowered)]
 Yes = Annotated[bool, AfterValidator(_yes), Field(json_schema_extra={"const": True})]
@@ -205,7 +209,7 @@ class Judged(Named):
 class SurfaceEvidence(Judged):
     """One real surface that was exercised. Needs `verdict` or `result`."""
 
-    surface: Annotated[Literal[tuple(SURFACES)], BeforeValidator(lowered)]  # type: ignore[valid-type]
+    surface: Surface
     invocation: Written
 
 
