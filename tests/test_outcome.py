@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from omo.work import outcome
+from omo.work.status import Status
 
 LET = outcome.exception("gate lint fails", "agent", "it failed before")
 
@@ -56,3 +57,7 @@ def test_words_are_one_bounded_line() -> None:
     assert "\x1b" not in said
     assert len(said) < 1500
     assert "25 more exceptions" in said
+
+
+def test_of_a_damaged_ledger_without_items_it_is_said_that_it_is_damaged() -> None:
+    assert Status("ulw", "gate", problems=("row 2 is another",)).lapsed == "the ledger is damaged"

@@ -333,7 +333,7 @@ BROKEN_HANDLER = (
         (put("hooks/hooks.json", '{"Stop": []}'), "hook-files", FAIL, "registers no hooks"),
         (crlf, "stop", FAIL, "an idle Stop"),
         (remove("hooks/hooks.json"), "stop", UNKNOWN, "hooks.json is missing"),
-        (stop_command("exit 3"), "stop", FAIL, "exit 3"),
+        (stop_command("exit 3"), "stop", FAIL, "an idle Stop did not end well (exit 3"),
         (stop_command("echo hello from a profile"), "stop", FAIL, "said: hello from a profile"),
         (stop_command("kill -9 $$"), "stop", FAIL, "signal 9"),
         (put("hooks/event.py", "raise SystemExit(1)"), "stop", FAIL, "is not blocked"),

@@ -321,7 +321,8 @@ def test_a_virtual_environment_of_the_projects_runs_its_tests(tmp_path: Path) ->
     [
         ({"pyproject.toml": PYTHON, "uv.lock": ""}, ["bin/pytest"], "pytest"),
         ({"pyproject.toml": PYTHON, "uv.lock": ""}, ["bin/pytest", "bin/uv"], "uv run pytest"),
-        ({"pyproject.toml": PYTHON, "uv.lock": ""}, ["bin/pytest", ".venv/bin/pytest"], ".venv/bin/pytest"),
+        ({"pyproject.toml": PYTHON, "uv.lock": ""}, ["bin/pytest", ".venv/bin/pytest"], "pytest"),
+        ({"pyproject.toml": PYTHON, "uv.lock": ""}, [".venv/bin/pytest"], ".venv/bin/pytest"),
         ({"pyproject.toml": PYTHON, "uv.lock": ""}, [], "uv run pytest"),
         ({"package.json": '{"scripts": {"test": "jest"}}', "yarn.lock": ""}, ["bin/npm"], "npm test"),
     ],

@@ -189,6 +189,8 @@ def test_a_project_command_is_replayed_once_pinned(root: Path) -> None:
         (["pytest", "pkg/cli.py::test_one"], True),
         (["go", "test", "-run", "IsBool", "."], True),
         (["pytest", "--version"], False),
+        (["pytest", "--markers"], False),
+        (["go", "test", "-list", "."], False),
         (["echo", "all tests passed"], False),
         (["node", "-e", "console.log('ok')"], False),
         (["python3", "--version"], False),

@@ -221,6 +221,8 @@ def stop_hook(probe: Probe) -> DoctorFinding:
         idle = _stop(probe, project)
         if idle.not_found:
             return unknown("sh is not on PATH, so no hook was run", NO_SHELL)
+        if not idle.ok:
+            return fail(f"an idle Stop did not end well ({why(idle)})", probe.reinstall)
         if output := (idle.stdout + idle.stderr).strip():
             seen = f"an idle Stop should say nothing, but said: {output}"
             return fail(seen, "look for a BASH_ENV or profile that prints")

@@ -170,6 +170,17 @@ def find(root: str, mark: str) -> Hold | None:
     return hold
 
 
+def gitlinks(root: str, paths: Sequence[str]) -> list[str]:
+    """Of these paths, those where another repository stands."""
+    answer = git.run(root, "ls-files", "--stage", "-z", "--", *paths)
+    found = []
+    for line in answer.lines if answer.ok else []:
+        about, _, path = line.partition("\t")
+        if about.startswith("160000 "):
+            found.append(path)
+    return found
+
+
 def _staged(root: str) -> bytes:
     """By content: an index that was only refreshed is the same one."""
     return git.run(root, "ls-files", "--stage", "-z").output

@@ -459,7 +459,7 @@ def _as_installed(argv: list[str], here: str) -> list[str]:
     if argv[0] in SCRIPT_RUNNERS.values():
         plain = [["npm", *argv[1:]]]
     elif " ".join(argv[:2]) in PYTHON_RUNNERS.values():
-        plain = [[f"{place}{argv[2]}", *argv[3:]] for place in (".venv/bin/", "venv/bin/", "")]
+        plain = [[f"{place}{argv[2]}", *argv[3:]] for place in ("", ".venv/bin/", "venv/bin/")]
     path = os.environ.get("PATH", "")
     if not plain or resolve(argv[0], here, path):
         return argv

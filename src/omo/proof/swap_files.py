@@ -616,9 +616,12 @@ def _tell_cases_apart(tree: Tree) -> None:
 def _require_free_directories(tree: Tree, listed_names: list[str]) -> None:
     """Where a directory stands, a file can be put only if all that is in it is on the list."""
     standing = [listed for listed in tree.files if tree.is_directory(listed)]
+    if not standing:
+        return
     known = set(listed_names)
+    links = git_hold.gitlinks(tree.root, [listed.path for listed in standing])
     for listed in standing:
-        if os.path.lexists(os.path.join(listed.full, ".git")):
+        if listed.path in links or os.path.lexists(os.path.join(listed.full, ".git")):
             raise NotMade(f"{listed.path} is a submodule, and those are not swapped")
         if not listed.ours:
             continue

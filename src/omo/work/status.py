@@ -249,6 +249,8 @@ class Status(NamedTuple):
                 return reasons.pop()
             verb = "does" if len(left) == 1 else "do"
             return f"{len(left)} of {units(self.total, self.unit)} {verb} not hold now"
+        if self.problems:
+            return DAMAGED
         return "" if self.total else "what proved it is not there"
 
     def state_of(self, item: Item) -> str:

@@ -39,7 +39,12 @@ NOT_PINNED = (
 CODE_OPTIONS = ("-c", "-e", "--eval", "-p", "--print")  # of python3, node, ruby
 IMPORTED = re.compile(r"\b(?:import|from|require)\b[\s('\"]*([\w./-]+)")
 SCRIPTS = (".js", ".mjs", ".cjs", ".ts")
-NO_TESTS = frozenset(("--version", "-V", "--help", "-h"))
+NO_TESTS = frozenset(
+    (
+        *("--version", "-V", "--help", "-h", "--markers", "--fixtures", "--collect-only", "--co", "--setup-plan"),
+        *("--listTests", "-list", "--list", "--no-run"),
+    )
+)
 # What differs from one honest run to the next.
 SHORTEST_PLACE = 4  # "/" or "/a" as a home would be found everywhere
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
