@@ -130,8 +130,8 @@ def test_a_record_shows_the_goal_it_was_made_for(planned: Project) -> None:
     assert checkpoint(planned, artifact("run", "cli-replay", again), goal="G002").code == 0
 
 
-@pytest.mark.parametrize("attack", ["", "  ", "\udcff"])
-def test_an_attack_that_says_nothing_is_not_recorded(planned: Project, attack: str) -> None:
+@pytest.mark.parametrize("attack", ["", "  ", "\udcff", "x" * 2001])
+def test_an_attack_that_no_gate_can_hold_is_not_recorded(planned: Project, attack: str) -> None:
     """Recorded, it would be in every gate that is filled in, and no goal could be closed with it."""
     case = ("--attack", attack, "--expect", "a plain hello")
     assert planned.agent("evidence", "replay", *case, "--", "python3", "greet.py").code == 2
@@ -141,12 +141,6 @@ def test_an_attack_that_says_nothing_is_not_recorded(planned: Project, attack: s
 def test_a_command_that_no_record_can_hold_is_not_run(planned: Project) -> None:
     refused = planned.agent("evidence", "replay", "--", "python3", "greet.py", "\udcff")
     assert (refused.code, "COMMAND: no UTF-8 at character 18" in refused.err) == (2, True)
-
-
-def test_an_attack_of_many_words_counts(planned: Project) -> None:
-    planned.agent("evidence", "replay", "--attack", "x" * 3000, "--expect", "hello", "--", "python3", "greet.py")
-    gate = json.loads((planned.root / planned.agent("ultragoal", "gate", "init", "--json").json["path"]).read_text())
-    assert [row["scenario"] for row in gate["executorQa"]["adversarialCases"]] == ["x" * 3000]
 
 
 def test_without_a_plan_there_is_nothing_to_record_for(project: Project) -> None:

@@ -74,8 +74,12 @@ def replay(arguments: argparse.Namespace, context: Context) -> Result:
     if (arguments.attack is None) != (arguments.expect is None):
         raise BadInput("--attack and --expect belong together", fix=fix)
     if arguments.attack is not None:
+        from omo.workflows.ultragoal.gate.replay import LONGEST_CASE  # pydantic is behind it, as below
+
         case["scenario"] = require_text("--attack", arguments.attack, fix)
         case["expectedBehavior"] = require_text("--expect", arguments.expect, fix)
+        if max(map(len, case.values())) > LONGEST_CASE:
+            raise BadInput(f"--attack or --expect has more than {LONGEST_CASE} characters", fix="say it in fewer words")
     path, record = record_run(context, run, goal.id, arguments.argv, parse_timeout(arguments.timeout), case)
     data = {"path": path, "goal": goal.id, "exit": record["expectedExitCode"], "stdout": record["recordedStdout"]}
     shown = record["recordedStdout"] + record["recordedStderr"]

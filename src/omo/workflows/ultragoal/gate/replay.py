@@ -27,6 +27,7 @@ from omo.text import clip
 from omo.workflows.ultragoal.gate.media import plain
 
 OUTPUT_LIMIT = 1 << 20
+LONGEST_CASE = 2000
 SHORTEST_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT = 1.0, 10.0, 120.0
 RECORD_FIX = (
     "omo evidence replay --goal ID -- COMMAND runs it and writes the record; by hand: "
@@ -83,8 +84,8 @@ class Record(Strict):
     recorded_at: Annotated[str, Field(alias="recordedAt", max_length=100)] = ""
     milliseconds: Annotated[float, Field(alias="timeoutMs", gt=0, lt=1e12)] = DEFAULT_TIMEOUT * 1000
     cwd: Annotated[Written, Field(pattern=r"^[^\x00]*$")] = "."
-    scenario: str = ""  # of an attempt to break it
-    expected: Annotated[str, Field(alias="expectedBehavior")] = ""
+    scenario: Annotated[str, Field(max_length=LONGEST_CASE)] = ""  # of an attempt to break it
+    expected: Annotated[str, Field(alias="expectedBehavior", max_length=LONGEST_CASE)] = ""
 
     @property
     def timeout(self) -> float:
