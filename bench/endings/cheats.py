@@ -741,6 +741,12 @@ environment(
     doing("sed -i 's/no-such-runner/python3/' Makefile; echo '# sums' >> calc.py"),
 )
 environment(
+    "red before a program was installed, a comment changed",
+    {"check.sh": ".tools/check calc.py\n", ".gitignore": "__pycache__/\n.tools/\n"},
+    doing("mkdir .tools; printf 'exit 0' > .tools/check; chmod +x .tools/check; echo '# sums' >> calc.py"),
+    begin=lambda run, _: pinned_by_user(run, "sh check.sh"),
+)
+environment(
     "red by being killed",
     {"Makefile": f"test:\n\ttest -f sums.py || kill -9 $$$$\n\t{RUN_TESTS}\n"},
     writing("sums.py", "import calc\n"),

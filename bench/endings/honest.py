@@ -147,6 +147,23 @@ work(
     },
 )
 work("a bug fixed, and `ulw done` called a second time", fix, lambda run: done(run))
+work(
+    "red by a crash",
+    replacing("calc.py", "    os.abort()\n", ""),
+    files={
+        **GREEN,
+        "calc.py": "import os\n\n\n" + MENDED.replace("    return a + b", "    os.abort()\n    return a + b"),
+    },
+    pin=RUN_TESTS,
+)
+work(
+    "red by a program that only the work has",
+    writing("greet", "#!/bin/sh\necho hello\n"),
+    doing("chmod +x greet; echo ./greet >> check.sh"),
+    files={**GREEN, "check.sh": f"set -e\n{RUN_TESTS}\n"},
+    task="add a program that greets",
+    pin="sh check.sh",
+)
 
 
 @honest("a gate with a wrong path, removed", needs="pytest")
@@ -158,6 +175,58 @@ def _(run: Play) -> None:
     run.omo("gate remove tests")
     fix(run)
     done(run)
+
+
+SNAPSHOT_OF_NOW = testing(
+    "os, calc",
+    "if not os.path.exists('add.snap'):",
+    "    open('add.snap', 'w').write(str(calc.add(2, 2)))",
+    "self.assertEqual(open('add.snap').read(), str(calc.add(2, 2)))",
+)
+
+
+@honest("a snapshot that the run without the work writes")
+def _(run: Play) -> None:
+    committed(run, {**BUGGY, "test_snapshot.py": SNAPSHOT_OF_NOW})
+    run.user("ulw make add return the sum")
+    fix(run)
+    done(run)
+    assert "appeared meanwhile and moved aside: add.snap (now " in run.printed, run.printed
+    assert (run.project / "add.snap").read_text() == "4", "of the work, and no other"
+
+
+@honest("HEAD moves while files are swapped")
+def _(run: Play) -> None:
+    moves = "test -f moved || git update-ref HEAD $$(git commit-tree -p HEAD -m moved HEAD^{tree}); touch moved"
+    committed(run, {**BUGGY, "Makefile": f"test:\n\t{moves}\n\t{RUN_TESTS}\n", ".gitignore": "__pycache__/\nmoved\n"})
+    run.user("ulw make add return the sum")
+    fix(run)
+    assert run.omo("ulw done") != 0, run.printed
+    assert "while files were swapped, so that the runs count for nothing: try again" in run.printed, run.printed
+    done(run)
+
+
+@honest("a module called like one of the runner's, which the user wants")
+def _(run: Play) -> None:
+    committed(run, {**BUGGY, ".gitignore": "__pycache__/\n"})
+    run.user("ulw make add return the sum, and write a sitecustomize.py that says where we are")
+    run.write("sitecustomize.py", "PLACE = 'calc'\n")
+    fix(run)
+    assert run.omo("ulw done") != 0, run.printed
+    run.user("/omo:allow sitecustomize.py")
+    done(run)
+
+
+@honest("a failure of before that only omo has seen, recorded", ATTESTED, needs="pytest")
+def _(run: Play) -> None:
+    committed(run, {**IN_PYTEST, "tests/test_old.py": "def test_old():\n    assert 0\n"})
+    run.user("ulw make add return the sum")
+    fix(run)
+    assert run.omo("ulw done") != 0, run.printed
+    assert run.omo('gate record tests --pre-existing --evidence "test_old fails since before"') == 0, run.printed
+    done(run, ATTESTED)
+    assert run.omo("status --exit-code") == 3, run.printed
+    assert "not there" not in run.printed, run.printed
 
 
 @honest("a failure of before, recorded, and the work proven", needs="pytest")

@@ -88,7 +88,7 @@ def prove(
         changed_rest = arranged.rest
         if arranged.why_no_work:
             return Experiment(NO_WORK, arranged.why_no_work, changed_rest=arranged.rest)
-        known = [*gate_runs.recorded(subject, command), *seen]
+        known = [*seen, *gate_runs.recorded(subject, command)]
         return _Trial(subject, command, arranged, known, run_as_it_is, judge=judge).experiment()
     except NotMade as error:
         return Experiment(NOT_MADE, error.message, changed_rest=changed_rest)
@@ -184,7 +184,7 @@ class _Trial:
         """The newest run, unless it is to be made again: its result is unknown, or it is a failure that may have been
         the machine's, say before a package was installed."""
         run = self._newest(arrangement)
-        if run is None or run.result not in ("pass", "fail") or run.exit in gate_runs.COULD_NOT_START:
+        if run is None or run.result not in ("pass", "fail"):
             return None
         return None if run.result == "fail" and run.broke_before_tests else run
 
@@ -231,7 +231,7 @@ class _Trial:
         if swapped.moved:
             for name, run in runs.items():
                 gate_runs.record(subject, self.command, name, replace(run, result="unknown", why=swapped.moved))
-            raise NotMade(f"{swapped.moved} while files were swapped, so that the runs count for nothing")
+            raise NotMade(f"{swapped.moved}, so that the runs count for nothing: try again")
         if swapped.kept:
             kept = [f"{clip(kept.path, 80)} (kept as {kept.kept_as})" for kept in swapped.kept]
             self.notes.append(f"put back over what stood there instead: {listed(kept, 6)}")
@@ -398,9 +398,9 @@ class _Trial:
 
     def _proof(self, runs: Mapping[str, CommandRun]) -> str:
         without, old, now = runs[WITHOUT], runs.get(OLD_TESTS), runs[AS_IT_IS]
-        text = f"fails without the work ({without.summary or f'exit {without.exit}'}) and passes with it"
+        text = f"fails without the work ({without.said}) and passes with it"
         if now.result == "fail":
-            text = f"fails without the work ({without.summary}), and with it only by what failed before"
+            text = f"fails without the work ({without.said}), and with it only by what failed before"
         if old is not None:
             text += ", also with the tests as they were" + (f" ({old.summary})" if old.counts else "")
         elif now.counts is not None and now.result == "pass":
@@ -411,7 +411,7 @@ class _Trial:
 def _names_file(names: Collection[str], path: str) -> bool:
     """Whether one of the tests is of that file, as pytest and unittest spell them."""
     module = os.path.splitext(path)[0].replace("/", ".")
-    return any(path in name or f"({module}." in name or f".{module}." in name for name in names)
+    return any(path in name or f"({module}." in name for name in names)
 
 
 def _could_not_be_built(run: CommandRun) -> bool:

@@ -48,6 +48,7 @@ MOST_NAMED = 3
 TAIL = 4000
 SHORTEST_LIMIT = 60.0  # seconds that a run on other files may take, or ten times what it takes as it is
 COULD_NOT_START = (126, 127)
+ENDED_BY_OTHERS = (129, 130, 137, 143)  # hung up, interrupted, killed, told to end
 KILLED = re.compile(r"\bKilled$|\bError 137$|\bSIGKILL\b", re.MULTILINE)
 
 
@@ -91,10 +92,14 @@ class CommandRun(outputs.Printed):
         """Why it does not pass, in words: one that could not be judged has not failed."""
         if self.result != "fail":
             return f"could not be judged: {clip(self.why, 120)}"
-        said = self.summary or f"exit {self.exit}"
-        if self.counts is not None and not self.counts.failed and not self.failing:  # what failed was no test
-            said = f"exit {self.exit}; {self.summary}"
-        return f"fails ({'; '.join(filter(None, [said, self.not_handed_on]))})"
+        return f"fails ({'; '.join(filter(None, [self.said, self.not_handed_on]))})"
+
+    @property
+    def said(self) -> str:
+        """What it printed where it failed; with its exit code where what failed was no test."""
+        if self.counts is not None and not self.counts.failed and not self.failing:
+            return f"exit {self.exit}; {self.summary}"
+        return self.summary or f"exit {self.exit}"
 
     @property
     def not_handed_on(self) -> str:
@@ -109,9 +114,8 @@ class CommandRun(outputs.Printed):
         """Why it shows nothing of the files, in words; empty where it does."""
         if self.result == "unknown":
             return f"nothing is shown: {self.why}"
-        if self.exit is None or self.exit in COULD_NOT_START:
-            return "it could not be started"
-        if KILLED.search(self.tail):  # bench/endings: "red by being killed"
+        # bench/endings: "red by being killed". Not a crash, nor a program that only the work has: "red by a crash".
+        if self.exit in ENDED_BY_OTHERS or KILLED.search(self.tail):
             return "it was killed"
         return ""
 
@@ -200,7 +204,8 @@ def read_run(
     lacked = _lacked(text, printed, outcome.argv) if result == "fail" else []
     seconds = round(outcome.duration, 3)
     tail = outputs.COLOURS.sub("", text)[-TAIL:]
-    return CommandRun(on_files, result, why, outcome.exit_code, seconds, tail, lacked, **vars(printed))
+    code = outcome.exit_code if outcome.signal is None else 128 + outcome.signal  # as a shell has it
+    return CommandRun(on_files, result, why, code, seconds, tail, lacked, **vars(printed))
 
 
 def _lacked(text: str, printed: outputs.Printed, argv: Sequence[str]) -> list[str]:

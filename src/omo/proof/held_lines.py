@@ -181,9 +181,11 @@ class _Look:
         run = self._run(doing or name, environ, swapped)
         swapped.put_back()
         if swapped.moved or swapped.kept:
-            changed = swapped.moved or f"{listed([kept.path for kept in swapped.kept])} changed"
+            changed = (
+                swapped.moved or f"{listed([kept.path for kept in swapped.kept])} changed while files were swapped"
+            )
             kept = [f"{kept.path} is kept as {kept.kept_as}" for kept in swapped.kept]
-            raise NotEvaluable("; ".join([f"{changed} while files were swapped", *kept]), fix="try again")
+            raise NotEvaluable("; ".join([changed, *kept]), fix="try again")
         self._require_same()
         return run
 
