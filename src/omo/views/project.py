@@ -158,7 +158,7 @@ def lapsed(ended: Outcome, status: Status | None) -> str:
         return ""
     if status is None:
         return "its ledger is not there"
-    if ended["verdict"] == outcome.ATTESTED and not status.items:
+    if ended["verdict"] == outcome.ATTESTED and not status.total:
         return ""
     if status.next.action == "verify-again":
         return status.next.why
