@@ -93,14 +93,12 @@ def take(root: str, environ: Mapping[str, str], state: str = "") -> Base:
 
 
 def of_commit(root: str, commit: str) -> Base:
-    """The base for whoever asks what differs from a commit, and not from what stood there when a run was armed."""
+    """The base for whoever asks what differs from a commit, which has to be here, and not from what stood there when a
+    run was armed."""
     try:
-        base, listing = _as_committed(root, commit)
+        return _as_committed(root, commit)[0]
     except (OmoError, OSError) as error:
         return {"head": None, "files": {}, "unknown": str(error)}
-    if not listing.head:
-        base["unknown"] = f"git has no commit {commit[:12]} here"
-    return base
 
 
 def _as_committed(root: str, commit: str) -> tuple[Base, _Listing]:
@@ -275,9 +273,7 @@ def changed_at_end(root: str, began: Base | str, marked: FilesAtEnd) -> list[str
     if not committed_since.ok:
         return None
     paths = {path for path in changed if changed[path] != before.get(path)}
-    for path in committed_since.lines:
-        if path not in changed or path not in before:
-            paths.add(path)
+    paths.update(path for path in committed_since.lines if path not in changed)
     return sorted(path for path in paths if not _is_own(path))
 
 
