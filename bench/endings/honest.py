@@ -827,6 +827,19 @@ work(
     files=C,
     needs="cc",
 )
+work(
+    "a test that does not compile without the work, and misses no name",
+    writing("sums.h", "struct sum { int a, b; };\n"),
+    writing("test_sum.c", '#include "sums.h"\n\nint of(struct sum s) { return s.a + s.b; }\n'),
+    files={
+        "sums.h": "struct sum;\n",
+        "test_sums.c": '#include "sums.h"\n\nint main(void) { return 0; }\n',
+        "Makefile": "test:\n\tcc -o sums test_*.c\n\t./sums\n",
+        ".gitignore": "sums\n",
+    },
+    task="say what a sum is made of",
+    needs="cc",
+)
 OBJECTS = {
     "sums.c": "int add(int a, int b) { return a - b; }\n",
     "test_sums.c": "int add(int, int);\n\nint main(void) { return add(2, 2) == 4 ? 0 : 1; }\n",

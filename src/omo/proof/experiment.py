@@ -334,6 +334,7 @@ class _Trial:
                 return ""
             what = listed([clip(name, 60) for name in without.missing], MOST_NAMED)
             return f"it stops before its tests for want of {what}, which no changed file provides"
+        # "a test that does not compile without the work, and misses no name"
         if any(os.path.basename(path) in without.tail for path in [*self.arranged.work, *self.arranged.rest]):
             return ""
         return f"it stops before its tests ({without.quoted})"
