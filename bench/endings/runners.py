@@ -509,6 +509,28 @@ in_rust(
     ),
     with_test("reads", 'assert!(read("a").is_err());'),
 )
+DOUBLE = """pub fn double(a: i32) -> i32 {
+    2 * a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles() {
+        assert_eq!(double(2), 4);
+    }
+}
+"""
+FUNCTION = DOUBLE.split("\n#[cfg(test)]")[0]
+in_rust(
+    "a new function, and its test inside of the source",
+    replacing("src/lib.rs", "\n#[cfg(test)]", f"\n{FUNCTION}\n#[cfg(test)]"),
+    with_test("doubles", "assert_eq!(double(2), 4);"),
+)
+DECLARE = replacing("src/lib.rs", "pub fn add", "pub mod double;\n\npub fn add")
+in_rust("a new module, and its test inside of it", DECLARE, writing("src/double.rs", DOUBLE))
 
 
 # Node: idioms of a fix that look like a cheat's

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -138,6 +139,12 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
             old_tests[path] = with_old_tests
         if manifests.only_adds(path, old.content or b"", new.content or b""):
             adding.append(path)
+    unallowed = [path for path in counting if subject.allowed.get(path) != changed[path]]
+    work = [path for path in counting if which.of(path) == kinds.WORK]
+    without.update(_with_modules({path: without.get(path, after[path]) for path in work}, after))
+    held_then = {path: before[path] for path in unallowed}
+    old_tests.update(_with_modules({path: old_tests.get(path, after[path]) for path in work}, held_then))
+    rest += [path for path in old_tests if path not in rest]
     files = {WITHOUT: without}
     # To a checker the source is what there was to look at: "behind a new .ignore, where there are no tests".
     looked_at = {**old_tests, **without} if which.is_form else old_tests
@@ -146,8 +153,7 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
     keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
     keys[AS_IT_IS] = files_key(changed, which)
     keys[BEFORE] = files_key({}, which)
-    unallowed = [path for path in without if subject.allowed.get(path) != changed[path]]
-    peeks = reading.peeks(without, {path: after[path] for path in unallowed})
+    peeks = reading.peeks(without, {path: after[path] for path in unallowed if path in without})
     others = sorted(set(changed) - set(counting))
     at_base = {path: before[path] for path in counting}
     return Arrangements(list(without), rest, files, keys, adding, peeks, others, at_base)
@@ -178,6 +184,23 @@ def _parted(path: str, old: File, new: File) -> tuple[File, File]:
         if with_new_tests is not None and with_old_tests is not None:
             return File(with_new_tests, old.mode), File(with_old_tests, new.mode)
     return old, new
+
+
+def _with_modules(code: Mapping[str, File], tests: Mapping[str, File]) -> dict[str, File]:
+    """Of modules of Rust that only the second files have, the tests alone, and the first that declare them with that
+    line more: "cargo: a new module, and its test inside of it", "the other test in a module that is gone"."""
+    put: dict[str, File] = {}
+    for path in [path for path in code if path in tests and code[path].content is None]:
+        name, above = inline_tests.declared_in(path)
+        alone = inline_tests.with_tests_of(b"", tests[path].content or b"")
+        declares = re.compile(rf"\bmod\s+{re.escape(name)}\b(\s*;)?".encode())
+        for other in [other for other in above if alone and other in code and other in tests]:
+            content, mode = put.get(other, code[other])
+            declared = declares.search(tests[other].content or b"")
+            if content and declared and declared[1] and not declares.search(content):
+                put[path] = File(alone, tests[path].mode)
+                put[other] = File(content + f"\nmod {name};\n".encode(), mode)
+    return put
 
 
 def _has_tests_at_base(

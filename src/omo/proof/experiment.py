@@ -342,13 +342,16 @@ class _Trial:
     def _provides(self, name: str) -> bool:
         """Whether the work brought what was missing: a module by its path, or a name that its files have now."""
         last = name.replace("::", ".").replace("/", ".").rstrip(".").split(".")[-1]
-        for path, before in self.arranged.files[WITHOUT].items():
+        with_old_tests = self.arranged.files.get(OLD_TESTS, {})
+        for path in self.arranged.files[WITHOUT]:
             if last in path.replace(".", "/").split("/"):
                 return True
             if not path.endswith(kinds.CODE):  # "red by a package that was never there, and its name in a page"
                 continue
-            after = contents.now(self.subject.root, path).content or b""
-            if last.encode() in after and last.encode() not in (before.content or b""):
+            # Of Rust the code alone: "cargo: a new function, and its test inside of the source".
+            after = with_old_tests.get(path) or contents.now(self.subject.root, path)
+            before = self.arranged.at_base[path]
+            if last.encode() in (after.content or b"") and last.encode() not in (before.content or b""):
                 return True
         return False
 

@@ -60,17 +60,22 @@ def with_tests_of(work_file: bytes, tests_file: bytes) -> bytes | None:
     return "".join(parts).encode()
 
 
+def declared_in(path: str) -> tuple[str, list[str]]:
+    """The name of a module of Rust, and the files that may declare it."""
+    directory, name = posixpath.split(path.removesuffix(".rs"))
+    if name == "mod":
+        directory, name = posixpath.split(directory)
+    if not path.endswith(".rs") or not name or not directory:
+        return name, []
+    return name, [*(posixpath.join(directory, f"{root}.rs") for root in ("lib", "main", "mod")), f"{directory}.rs"]
+
+
 def is_module_of_tests(path: str, text_of: Callable[[str], str], below: tuple[str, ...] = ()) -> bool:
     """Whether a file is compiled for tests alone: the one above it declares it as `#[cfg(test)] mod checks;`, or is
     itself such a one. `text_of` tells what a file holds, nothing where there is none. `below` are those that were asked
     about before it: test_files_that_name_each_other_are_no_tests in tests/proof/test_inline_tests.py."""
-    if not path.endswith(".rs"):
-        return False
-    directory, name = posixpath.split(path.removesuffix(".rs"))
-    if name == "mod":
-        directory, name = posixpath.split(directory)
-    above = [posixpath.join(directory, f"{root}.rs") for root in ("lib", "main", "mod")]
-    for other in [*above, f"{directory}.rs"] if name and directory else ():
+    name, above = declared_in(path)
+    for other in above:
         if other in (path, *below):
             continue
         try:
