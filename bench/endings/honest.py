@@ -945,13 +945,15 @@ without("no git at all, under the user's pin", "rm -rf .git")
 def _(run: Play) -> None:
     committed(run, BUGGY)
     run.sh("rm -rf .git")
-    assert "nothing is committed, so pin them first: omo gate add tests -- make test" in run.user("ulw mend add")
+    assert "no commit says what was there before, so pin them: omo gate add tests -- make test" in run.user(
+        "ulw mend add"
+    )
     fix(run)
     run.omo("next")
     assert "$ omo gate add tests -- make test" in run.printed, run.printed
     run.omo("gate add tests -- make test")
     run.omo("ulw done")
-    assert "nothing is committed; one that the user pins would count" in run.printed, run.printed
+    assert "no commit says what was there before; one that the user pins would count" in run.printed, run.printed
     done(run, ATTESTED)
 
 

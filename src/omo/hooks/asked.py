@@ -199,7 +199,8 @@ def _gates(event: Event, world: World, pinned: list[Gate], tree: Base) -> tuple[
     checks = project_checks.suggest(files, world.root, cwd)
     tests = [clip(typed(check.argv), 120) for check in checks if check.kind in ("", project_checks.TESTS)]
     if not tree["head"]:  # nothing says which files were there before: "no git at all, and nothing pinned"
-        return "", [f"(nothing is committed, so pin them first: omo gate add tests -- {tests[0]})"] if tests else []
+        why = "no commit says what was there before, so pin them"
+        return "", [f"({why}: omo gate add tests -- {tests[0]})"] if tests else []
     return "".join(tests[:1]), [f"(the project's tests: {command})" for command in tests[:1]]
 
 

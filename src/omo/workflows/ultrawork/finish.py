@@ -302,7 +302,8 @@ class Finish:
             way = f"omo gate remove {self.proof.tests[0]}; then omo ulw done runs the tests as the project names them"
             ways.append(way)
         elif has_changes and not any(self.proof.owners.values()):
-            why = "no test command of the project's is known" if self._base.get("head") else "nothing is committed"
+            is_known = self._base.get("head")
+            why = "no test command of the project's is known" if is_known else "no commit says what was there before"
             ways.append(f"{why}; one that the user pins would count: /omo:pin COMMAND")
         if any(each.verdict in experiment.SHOWS_NO_RED for each in made):
             ways.append("a test that fails without the work would show it; then omo ulw done again")
