@@ -261,7 +261,7 @@ def test_the_projects_own_checks_are_listed_with_where_they_were_found(project: 
         "There is no program nmp here yet.",
     ]
     assert "[agent] nmp test (in pkg)" in project.agent("gate", "list").out
-    assert project.agent("gate", "run").out.startswith("unknown tests in pkg (program not found)")
+    assert project.agent("gate", "run").out.startswith("unknown tests in pkg (program not found: nmp; install it")
 
 
 def test_a_gate_that_hangs_is_ended(project: Project) -> None:

@@ -386,7 +386,7 @@ def test_checks_that_failed_before_the_work_are_not_owed_after_it(project: Proje
     assert "checks" in project.summary("verify")["next"]
     project.write("parser.py", "def parse(text): return [text]\n")
     told = project.agent("verify", "status", "G1")
-    assert "mend the work" not in told.out
+    assert "mend what they say" not in told.out
     assert "it runs the checks again, which failed before files were changed" in told.out
     assert "omo verify finish G1 --summary TEXT --hypothesis-result RESULT" in project.agent("next").out
     assert project.agent(*FINISH, "--hypothesis-result", "Confirmed").code == 0, "in any case of letters"

@@ -359,6 +359,25 @@ def test_what_breaks_before_tests(text: str, exit_code: int, broke: bool) -> Non
 
 
 @pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("/bin/sh: 1: pytest: not found", "pytest"),
+        ("bash: line 1: jest: command not found", "jest"),
+        ("./run.sh: line 3: bats: command not found", "bats"),
+        ("ruff check\nmake: ruff: No such file or directory\nmake: *** [Makefile:2: lint] Error 127", "ruff"),
+        ("env: ‘node’: No such file or directory", "node"),
+        ("/usr/bin/python3.12: No module named pytest", "pytest"),
+        ("3 passed in 0.1s\nsh: 1: eslint: not found", "eslint"),
+        ("sh: 1: eslint: not found\n1 failed in 0.1s", ""),
+        ("ModuleNotFoundError: No module named 'calc'", ""),
+        ("make: *** No rule to make target 'test'.  Stop.", ""),
+    ],
+)
+def test_a_program_that_is_missing_is_named(text: str, program: str) -> None:
+    assert outputs.not_here(text).partition(" is not here: ")[0] == program
+
+
+@pytest.mark.parametrize(
     ("text", "line"),
     [
         (

@@ -223,7 +223,8 @@ def _judged(check: CommandCheck | MetricCheck, outcome: CommandOutcome, searchin
     if isinstance(check, MetricCheck):
         return _measured(check, outcome)
     if outcome.exit_code != check.exit:
-        reasons = [f"{_ending(outcome)}, {check.exit} needed", outputs.quoted(outcome.stdout + outcome.stderr)]
+        printed = outcome.stdout + outcome.stderr
+        reasons = [f"{_ending(outcome)}, {check.exit} needed", outputs.not_here(printed) or outputs.quoted(printed)]
         return CheckFinding("fail", ": ".join(filter(None, reasons)), _said(outcome))
     if check.stdout is None or searching.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
         return CheckFinding("pass", _ending(outcome), _said(outcome))

@@ -92,7 +92,8 @@ class CommandRun(outputs.Printed):
         """Why it does not pass, in words: one that could not be judged has not failed."""
         if self.result != "fail":
             return f"could not be judged: {clip(self.why, 120)}"
-        return f"fails ({'; '.join(filter(None, [self.said, self.not_handed_on]))})"
+        said = outputs.not_here(self.tail) or self.said
+        return f"fails ({'; '.join(filter(None, [said, self.not_handed_on]))})"
 
     @property
     def said(self) -> str:

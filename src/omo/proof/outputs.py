@@ -13,6 +13,7 @@ from omo.proof.runners import Counts as Counts
 from omo.proof.runners import RunnerSummary
 from omo.text import clip
 
+INSTALL = "install it, or have another command named"
 IN_PLACE_OF_RUNNER = "{} stands in the place of the runner's own module"
 # `go test -v` prints what each test logs, and what is counted line by line must not have a gap.
 ASKED_OUTPUT_LIMIT = 8_000_000
@@ -50,6 +51,12 @@ _RAN_SOMETHING = runners.lines(
 _NOTHING_TO_BUILD = re.compile(
     r"(?:g?make\S*: )?(?:[`'].*' is up to date|Nothing to be done for |(?:Entering|Leaving) directory )"
     r"|ninja: no work to do"
+)
+# As a shell, make, env and Python say it of a program or of what `-m` is to run.
+_NOT_HERE = runners.lines(
+    r"^(?:\S*sh|\S+: line \d+|\S+: \d+): (?:line \d+: |\d+: )?([\w.+-]+): (?:command )?not found$",
+    r"^(?:g?make\S*|\S*env): \W?([\w.+-]+)\W?: No such file or directory$",
+    r"^\S*python[\d.]*: No module named (\w+)$",
 )
 _SAYS_WRONG = re.compile(
     r"error|exception|fail|\bnot ok\b|fatal|panic|assert|cannot|not found|missing|expected", re.IGNORECASE
@@ -142,7 +149,7 @@ def result_of(outcome: CommandOutcome, shadows: Sequence[str] = (), counts: Coun
     if outcome.timed_out:
         return "unknown", f"timed out after {outcome.duration:.3g} s"
     if outcome.not_found:
-        return "unknown", "program not found"
+        return "unknown", f"program not found: {clip(outcome.argv[0], 60)}; {INSTALL}"
     if shadows:
         return "unknown", IN_PLACE_OF_RUNNER.format(shadows[0])
     if not outcome.ok:
@@ -157,6 +164,15 @@ def quoted(text: str) -> str:
     """The one line that says what failed and how many, or that all passed; without a time."""
     text = _page(text)
     return _quoted(text, runners.summaries(text))
+
+
+def not_here(text: str) -> str:
+    """What would help where a program is missing; empty where none is, or a test failed."""
+    text = _page(text)
+    missing = _NOT_HERE.search(text)
+    if missing is None or any(summary.tests_failed for summary in runners.summaries(text)):
+        return ""
+    return f"{missing[missing.lastindex or 0]} is not here: if the work is not to bring it, {INSTALL}"
 
 
 def _quoted(text: str, read: Sequence[RunnerSummary]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
-from omo.proof.outputs import quoted, ran_nothing
+from omo.proof.outputs import not_here, quoted, ran_nothing
 from omo.proof.run import CommandOutcome, run
 from omo.text import clip
 from omo.workflows.ultraplan.markdown import code_texts, expectation, shell_texts
@@ -174,7 +174,7 @@ def _result(command: Verify, ended: CommandOutcome | None, changed: Collection[s
     if ended.exit_code != command.exit:
         code = f"exit {ended.exit_code}" if ended.exit_code is not None else f"signal {ended.signal}"
         why = f"{code}, {command.exit} needed"
-        if line := quoted(output):
+        if line := not_here(output) or quoted(output):
             why += f": {line}"
         return FAIL, why
     if ran_nothing(output):

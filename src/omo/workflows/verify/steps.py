@@ -149,7 +149,7 @@ def _checks_step(goal: Goal) -> GoalStep:
     for check in goal.checks_seen:
         if not check.is_passed and check.type not in FOR_JUDGEMENT:
             bad.append(f"{check.id}: {check.reason}")
-    again = command("omo verify begin", goal.id, lead="mend the work", after="evaluates again")
+    again = command("omo verify begin", goal.id, lead="mend what they say", after="evaluates again")
     return GoalStep("checks", "owed" if bad else "done", clip("; ".join(bad[:3]), 200), again)
 
 
