@@ -476,6 +476,23 @@ def test_an_answer_in_a_file_that_is_not_there_is_not_called_a_file_of_the_proje
     assert "nowhere.json cannot be read: No such file" in refused.err
 
 
+def test_a_goal_that_is_filed_and_begun_at_once_runs_its_checks_once(project: Project) -> None:
+    check = {"id": "tests", "type": "command", "argv": ["sh", "-c", "echo ran >> ../runs; exit 1"]}
+    project.write("G1.json", json.dumps({"id": "G1", "title": "A file", "verification": {"checks": [check]}}))
+    assert "fail    tests: exit 1" in project.check("verify", "begin", "--file", "G1.json").out
+    runs = project.root.parent / "runs"
+    assert runs.read_text() == "ran\n"
+    project.check("verify", "begin", "G1")
+    assert runs.read_text() == "ran\nran\n"
+    other = {"id": "G2", "title": "A file", "verification": {"checks": [check]}}
+    project.write("G2.json", json.dumps(other))
+    project.check("verify", "add", "--file", "G2.json")
+    project.commit("the base of the pin is the commit before this one")
+    project.write("G2.json", json.dumps({**other, "title": "Another title"}))
+    project.check("verify", "begin", "--file", "G2.json")
+    assert runs.read_text() == "ran\n" * 5, "the second time on the base of its pin"
+
+
 def test_a_goal_that_the_user_names_while_another_is_under_way_holds_the_session(project: Project) -> None:
     for name, path in (("G1", "parser.py"), ("G2", "more.py")):
         goal = {"id": name, "title": "A file", "verification": {"checks": [path_check(path)]}}

@@ -57,10 +57,11 @@ def evaluate_goal(store: GoalStore, goal: Goal, judgement: GoalJudgement | None 
     return replace(verdict, checks=checks)
 
 
-def evaluate_now(store: GoalStore, name: str) -> ChecksVerdict:
-    """Evaluate and record, so that `status` and the session know what is open."""
+def evaluate_now(store: GoalStore, name: str, seen: ChecksVerdict | None = None) -> ChecksVerdict:
+    """Evaluate and record, so that `status` and the session know what is open. `seen` is what the checks said when they
+    were filed just now, which is not asked again."""
     goal = store.goal(name)
-    verdict = evaluate_goal(store, goal)
+    verdict = seen or evaluate_goal(store, goal)
     row = _evaluated(goal, verdict)
     with contextlib.suppress(NotEvaluable):
         row["tree"] = Files(store.caller.root).tree

@@ -31,6 +31,7 @@ from omo.workflows.verify.status import found_lines, goal_data, publish_goals
 from omo.workflows.verify.steps import GoalStep, ask_judge, steps
 
 if TYPE_CHECKING:
+    from omo.proof.pins import PinReport
     from omo.workflows.verify.finish import FinishedGoal
 
 EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
@@ -148,10 +149,11 @@ def _in_project(name: str, context: Context) -> str | None:
 
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
-    return _file(arguments, context, _store(arguments, context))
+    return _file(arguments, context, _store(arguments, context))[0]
 
 
-def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> Result:
+def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> tuple[Result, PinReport | None]:
+    """What is told of it, and what its checks say now; None where exactly this goal is filed already."""
     from omo.workflows.verify.begin import add as file_goal
     from omo.workflows.verify.documents import parse_goal
 
@@ -175,7 +177,7 @@ def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> 
     notes = []
     if unknown := [name for name in goal.spec.predecessors if name not in store.goals]:
         notes.append(f"{goal.id} names predecessors that nobody has filed yet: {', '.join(unknown)}")
-    return Result(data, "\n".join([*lines, f"Next: {following}"]), notes=notes)
+    return Result(data, "\n".join([*lines, f"Next: {following}"]), notes=notes), report
 
 
 def begin(arguments: argparse.Namespace, context: Context) -> Result:
@@ -184,15 +186,17 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify.lessons import guardrails
 
     store = _store(arguments, context)
-    lines, notes = [], []
+    lines, notes, seen = [], [], None
     if arguments.file:
-        filed = _file(arguments, context, store)
+        filed, report = _file(arguments, context, store)
+        if report is not None and len(report.added) == len(report.verdict.checks):  # else with another base
+            seen = report.verdict
         arguments.goal, notes = filed.data["goal"], filed.notes
         lines.append(filed.text.rpartition("\n")[0])  # without what is next, which is done here
     _note_others(context, store)
     name = _meant(arguments, store)
     is_new = begin_goal(store, name, again=arguments.again)
-    verdict = evaluate_now(store, name)
+    verdict = evaluate_now(store, name, seen)
     publish_goals(store, began=name)
     goal = store.goal(name)
     files = Files(context.root)
