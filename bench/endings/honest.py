@@ -957,6 +957,23 @@ def _(run: Play) -> None:
     done(run, ATTESTED)
 
 
+@honest("a session in a submodule", ATTESTED)
+def _(run: Play) -> None:
+    committed(run, {**BUGGY, ".gitignore": "__pycache__/\n"})
+    run.sh("mkdir ../outer; git -C ../outer init -q")
+    run.sh('git -C ../outer -c protocol.file.allow=always submodule --quiet add "$PWD" lib')
+    run.project = run.project.parent / "outer" / "lib"
+    why = "lib is a submodule, whose files omo does not swap: its work can be proven in a clone that stands alone"
+    assert f"({why})" in run.user("ulw make add return the sum")
+    fix(run)
+    run.stop()
+    assert "make test" not in run.log[-1], run.log[-1]
+    run.omo("ulw done")
+    assert why in run.printed, run.printed
+    assert "/omo:pin" not in run.printed, run.printed
+    done(run, ATTESTED)
+
+
 @honest("a project begun from nothing, under the user's pin")
 def _(run: Play) -> None:
     committed(run, {"README": "sums\n"})

@@ -301,7 +301,7 @@ class Finish:
         elif has_changes and self.proof.tests and not any(self.proof.owners.values()):
             way = f"omo gate remove {self.proof.tests[0]}; then omo ulw done runs the tests as the project names them"
             ways.append(way)
-        elif has_changes and not any(self.proof.owners.values()):
+        elif has_changes and not any(self.proof.owners.values()) and not self.proof.tests_not_run:
             is_known = self._base.get("head")
             why = "no test command of the project's is known" if is_known else "no commit says what was there before"
             ways.append(f"{why}; one that the user pins would count: /omo:pin COMMAND")

@@ -210,6 +210,9 @@ class Prover:
         end on the agent's word only says that they were not run."""
         if self.makes and self._changed_documents_alone(proof):
             return proof
+        for path in proof.look.changed or ():
+            if paths.submodule_at(self.context.root, path) == path:
+                proof.tests_not_run = paths.IN_SUBMODULE.format(clip(path, 80))
         for check in self._tests_without_gate(proof):
             if self.makes:
                 proof = self._with_gate_of(check, proof)
