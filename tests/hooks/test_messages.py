@@ -101,6 +101,9 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "off, to the model": lambda m: messages.of_cancelled(
         messages.WAS_CANCELLED, session.cancel(m.row, reason="user", now=NOW)
     ),
+    "off, and the user says continue": lambda m: messages.of_cancelled(
+        messages.STAYS_OFF, session.cancel(m.row, reason="user", now=NOW)
+    ),
     "answered, at work": lambda m: line(messages.answered_at_work("omo: gate tests is gone")),
     "off already": lambda m: line(messages.cancel_answer(m.row, was_on=False, passes_on=False)),
     "off in another terminal": lambda m: sentences.cancelled(

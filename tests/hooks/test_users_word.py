@@ -72,6 +72,17 @@ def test_the_user_reads_in_one_line_what_was_understood(host: Host) -> None:
     assert host.stop().blocks
 
 
+def test_continue_after_a_cancel_is_told_that_it_stays_off(host: Host) -> None:
+    host.environ |= CLAUDE
+    for prompt, told in (("continue", messages.STAYS_OFF), ("and what is left?", "")):
+        host.prompt("ulw fix it")
+        host.prompt("stop ulw")
+        said = host.prompt(prompt)
+        assert (said.message, messages.WAS_CANCELLED in said.stdout) == (told, True)
+        host.prompt("continue").assert_silent()  # said once; later it is an everyday word
+    host.stop().assert_silent()
+
+
 def test_a_workflow_is_stopped_by_its_name_and_the_others_go_on(host: Host) -> None:
     host.environ |= CLAUDE
     put(host, ralph=summary("ralph"), ultragoal=summary("ultragoal"))

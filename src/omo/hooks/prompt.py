@@ -186,7 +186,7 @@ def _hear(event: Event, world: World, reading: Reading) -> Answer:
     if answer is None:
         answer = Answer()
         if runtime.needs_hooks(world.row() or EMPTY):
-            answer = _tell_of_cancel(world)
+            answer = _tell_of_cancel(world, reading)
         elif reading.rule in HEARD:
             from omo.hooks import messages
 
@@ -211,15 +211,20 @@ def _with_clock_running(event: Event, row: SessionRow, now: float) -> SessionRow
     return budget.start_clock(row, now)
 
 
-def _tell_of_cancel(world: World) -> Answer:
-    """The prompt that cancelled never reached the model, which still has its instructions: say so, once."""
+def _tell_of_cancel(world: World, reading: Reading) -> Answer:
+    """The prompt that cancelled never reached the model, which still has its instructions: say so, once; and to a user
+    who says "continue" now, that it stays off."""
     from omo.hooks import messages
 
     def decide(row: SessionRow | None) -> runtime.Change:
         cancel = (row or EMPTY)["stopContinuation"]
         if row is None or cancel.get("told") is not False:
-            return runtime.Change("")
+            return runtime.Change(Answer())
+        answer = Answer(context=messages.of_cancelled(messages.WAS_CANCELLED, row))
+        if reading.action == "resume":
+            answer.message = messages.of_cancelled(messages.STAYS_OFF, row)
         told: SessionRow = {**row, "stopContinuation": {**cancel, "told": True}}
-        return runtime.Change(messages.of_cancelled(messages.WAS_CANCELLED, row), told, [{"kind": "cancel-told"}])
+        return runtime.Change(answer, told, [{"kind": "cancel-told"}])
 
-    return Answer(context=world.change(decide, actor="user"))
+    answer: Answer = world.change(decide, actor="user")
+    return answer
