@@ -957,6 +957,28 @@ def _(run: Play) -> None:
     done(run, ATTESTED)
 
 
+@honest("a test removed beside a refactoring", ATTESTED)
+def _(run: Play) -> None:
+    committed(run, {**GREEN, "test_more.py": HEAD.format("More") + BODY.join((TEST_MUL, ""))})
+    run.user("ulw tidy calc")
+    run.append("calc.py", "\n\nONE = 1\n")
+    run.sh("git rm -q test_more.py")
+    done(run, ATTESTED)
+    assert "changed, and not held against what they were: test_more.py" in run.printed, run.printed
+
+
+@honest("the first test of a project")
+def _(run: Play) -> None:
+    committed(run, {"calc.py": BUG, "pyproject.toml": '[project]\nname = "sums"\nversion = "1"\n'})
+    run.user("ulw mend add, with a test")
+    fix(run)
+    run.write("test_calc.py", PYTESTS)
+    run.omo("next")
+    (way,) = re.findall(r"\$ omo (gate add .*)", run.printed)
+    run.omo(way)
+    done(run)
+
+
 @honest("a session in a submodule", ATTESTED)
 def _(run: Play) -> None:
     committed(run, {**BUGGY, ".gitignore": "__pycache__/\n"})

@@ -67,6 +67,16 @@ def test_next_has_the_way_on_where_no_test_shows_the_work(project: Project) -> N
     )
 
 
+def test_next_has_the_way_on_where_only_documents_were_changed(project: Project) -> None:
+    project.write("Makefile", "test:\n\ttrue\n")
+    project.commit()
+    project.agent("ulw", "start")
+    project.write("README.md", "what it does\n")
+    project.check("ulw", "done", code=3)
+    said = project.check("next").out
+    assert '$ omo ulw done --because "why the work is done"   (or, where no test can show it)' in said
+
+
 def test_the_agents_word_does_not_hide_that_the_old_tests_could_not_be_loaded(project: Project) -> None:
     tests = (
         "import unittest\n\nimport {0}\n\n\nclass T(unittest.TestCase):\n    def test_one(self):\n        {0}.one()\n"

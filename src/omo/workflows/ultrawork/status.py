@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omo.proof import base
+from omo.proof import base, project_checks, project_files
 from omo.proof.typed_commands import typed
 from omo.state import paths, runtime
 from omo.state.rows import read_row
@@ -111,22 +111,24 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
     if summary.get("state") in ("waiting", "paused", "blocked"):
         why = clip(str(summary.get("why") or "it waits"), 200)
         return NextStep("wait", f"{why}: your answer in the session sets it going")
+    # Where it was refused, the same word again is no way on: test_next_has_the_way_on_where_no_test_shows_the_work.
+    own_word = command("omo ulw done --because", "why the work is done", lead="or, where no test can show it")
     if not items:
         cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
         found = gates.FoundGates(viewer.context.root, cwd, viewer.row, pinned).checks
         if not found:
-            pin = command("omo gate add NAME -- COMMAND")
-            return NextStep("pin", "no verification gate is pinned, and no test command was found", (pin,))
+            now = project_checks.suggest(project_files.DiskFiles(viewer.context.root), viewer.context.root, cwd)
+            pin = command(gates.pin_line(now[0], cwd) if now else "omo gate add NAME -- COMMAND")
+            found_none = "no test command was found" + (" in what is committed" if now else "")
+            return NextStep("pin", f"no verification gate is pinned, and {found_none}", (pin,))
         if not (pinned.base or {}).get("head"):
             why = (
                 "no gate is pinned; the run began on no commit, so that only one of the user's (/omo:pin) can prove it"
             )
             return NextStep("pin", why, (command(gates.pin_line(found[0], cwd)),))
         why = f"nothing has shown the work yet; it runs {clip(typed(found[0].argv), 120)}"
-        return NextStep("done", why, (command("omo ulw done", lead="when the work is complete"),))
+        return NextStep("done", why, (command("omo ulw done", lead="when the work is complete"), own_word))
     if all(item.mark in ("done", "cut") for item in items):
-        # Where it was refused, the same word again is no way on: test_next_has_the_way_on_where_no_test_shows_the_work.
-        own_word = command("omo ulw done --because", "why the work is done", lead="or, where no test can show it")
         return NextStep("done", "no gate is open on the files as they are", (command("omo ulw done"), own_word))
     why = "; ".join(filter(None, [_named("open", items, "failed", "open"), _named("stale", items, "stale")]))
     if any(item.mark == "failed" for item in items):
