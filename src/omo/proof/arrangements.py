@@ -192,12 +192,12 @@ def _with_modules(code: Mapping[str, File], tests: Mapping[str, File]) -> dict[s
     put: dict[str, File] = {}
     for path in [path for path in code if path in tests and code[path].content is None]:
         name, above = inline_tests.declared_in(path)
-        alone = inline_tests.with_tests_of(b"", tests[path].content or b"")
         declares = re.compile(rf"\bmod\s+{re.escape(name)}\b(\s*;)?".encode())
-        for other in [other for other in above if alone and other in code and other in tests]:
+        for other in [other for other in above if other in code and other in tests]:
+            alone = inline_tests.with_tests_of(b"", tests[path].content or b"")
             content, mode = put.get(other, code[other])
             declared = declares.search(tests[other].content or b"")
-            if content and declared and declared[1] and not declares.search(content):
+            if alone and content and declared and declared[1] and not declares.search(content):
                 put[path] = File(alone, tests[path].mode)
                 put[other] = File(content + f"\nmod {name};\n".encode(), mode)
     return put
