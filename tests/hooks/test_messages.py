@@ -105,6 +105,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
         messages.STAYS_OFF, session.cancel(m.row, reason="user", now=NOW)
     ),
     "answered, at work": lambda m: line(messages.answered_at_work("omo: gate tests is gone")),
+    "answered, at rest": lambda m: "omo: gate tests is gone" + messages.at_rest(m.row),
     "off already": lambda m: line(messages.cancel_answer(m.row, was_on=False, passes_on=False)),
     "off in another terminal": lambda m: sentences.cancelled(
         session.cancel(m.row, reason=sentences.FROM_A_TERMINAL, now=NOW)

@@ -21,6 +21,7 @@ from tests.hooks.conftest import SESSION, Host
 from tests.proof.test_base import git
 
 IN_PROCESS = True
+AT_REST = "\nomo: ultrawork is on, and goes on with your next message."
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_what_a_pin_seals_only_the_user_takes_back(on: Host) -> None:
     assert agent(on, "gate", "add", "mine", "--", "true") == 0
     assert agent(on, "gate", "add", "mine", "--timeout", "5", "--", "true") == 0
     assert sealed(on) == [["data/**"], ["docs", "src"]]
-    assert reason(on.prompt("/omo:unpin tests")) == "omo: gate tests is gone"
+    assert reason(on.prompt("/omo:unpin tests")) == "omo: gate tests is gone" + AT_REST
     assert known(on).dropped == [], "it never failed"
     assert sealed(on) == [["docs", "src"]]
 
@@ -321,7 +322,7 @@ def test_an_end_that_stands_already_is_not_said_to_name_what_is_allowed_after_it
 
 def test_a_time_out_of_the_users_gate_waits_for_them_and_names_the_line(on: Host) -> None:
     pinned = reason(on.prompt("/omo:pin --timeout 0.2s slow -- sh -c 'tail -f value; true'"))
-    assert pinned == "omo: gate slow pinned by you: sh -c 'tail -f value; true' (within 0.2 s)"
+    assert pinned == f"omo: gate slow pinned by you: sh -c 'tail -f value; true' (within 0.2 s){AT_REST}"
     assert agent(on, "gate", "run") == 4
     assert on.row()["work"]["ulw"]["state"] == "waiting"
     told = on.stop().json["systemMessage"]
@@ -367,8 +368,7 @@ def test_a_change_is_let_through_after_an_end_on_the_agents_word_which_is_taken_
     assert "did nothing: value is as it was when the run began" in reason(on.prompt("/omo:allow value"))
     (on.project / "value").write_text("new\n")
     assert reason(on.prompt("/omo:allow value")) == (
-        "omo: the change of value, as it is now, is let through by you; the work goes on with your next message, "
-        "and is to be called done anew"
+        f"omo: the change of value, as it is now, is let through by you; the work is to be called done anew{AT_REST}"
     )
     assert "omo ulw done" in reason(on.stop())
     on.prompt("/omo:stop-continuation")
@@ -389,7 +389,7 @@ def test_what_waited_for_a_leave_goes_on_with_the_next_message_and_calls_no_fail
     agent(on, "gate", "run")
     agent(on, "ulw", "done", "--skip-verification", "it cannot be mended here")
     assert reason(on.prompt("/omo:allow tests")) == (
-        "omo: gate tests is let through by you, and the end will say so; the work goes on with your next message"
+        f"omo: gate tests is let through by you, and the end will say so{AT_REST}"
     )
     assert "No gate was open when they last ran: if the task is complete" in reason(on.stop())
 
@@ -443,11 +443,21 @@ def test_status_and_report_are_answered_without_the_model(on: Host) -> None:
     assert "○  tests  not run  grep -q new value" in shown
     assert "\x1b" not in shown
     assert max(map(len, shown.splitlines())) <= 70
-    told, path = reason(on.prompt("/omo:report")).splitlines()[1:]
+    told, path = reason(on.prompt("/omo:report")).removesuffix(AT_REST).splitlines()[1:]
     assert told.startswith("NOT proven: ")
     assert Path(path).read_text("utf-8").startswith("<!")
     for somebody_elses in ("/status", "/report"):
         on.prompt(somebody_elses).assert_silent()
+
+
+@pytest.mark.parametrize(
+    "typed", ["/omo:status", "/omo:report", "/omo:pin grep -q new value", "/omo:unpin nope", "/omo:budget"]
+)
+def test_an_answer_without_the_model_says_that_the_work_waits_for_a_message(on: Host, typed: str) -> None:
+    # A slash command typed at work comes when the turn is over: nobody is sent back by it, and the run is still on.
+    assert reason(on.prompt(typed)).endswith(AT_REST)
+    on.prompt("stop")
+    assert "your next message" not in reason(on.prompt(typed))
 
 
 def test_status_where_nothing_is_on_writes_nothing(host: Host, files: Callable[[], dict[str, bytes]]) -> None:
@@ -460,4 +470,5 @@ def test_status_where_nothing_is_on_writes_nothing(host: Host, files: Callable[[
 
 def test_a_view_that_takes_too_long_names_the_command(on: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(user_commands, "LONGEST_LOOK", 0.001)
-    assert reason(on.prompt("/omo:report")) == "omo: it takes longer than 0.001 s; type `omo report` in a terminal."
+    told = "omo: it takes longer than 0.001 s; type `omo report` in a terminal."
+    assert reason(on.prompt("/omo:report")) == told + AT_REST

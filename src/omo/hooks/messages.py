@@ -359,6 +359,16 @@ def answered_at_work(text: str) -> Answer:
     return Answer(context=ANSWERED_AT_WORK, message=text)
 
 
+def at_rest(row: SessionRow) -> str:
+    """For a line that needs no model, typed while no turn runs, or held by the host until it was over: what is on does
+    not go on by it. Empty where nothing is."""
+    active = work_in(row, "active")
+    if not active:
+        return ""
+    verbs = "is on, and goes" if len(active) == 1 else "are on, and go"
+    return f"\nomo: {work_names(active)} {verbs} on with your next message."
+
+
 def not_held(problem: Exception, *, is_prompt: bool) -> str:
     """Where state cannot be read or written: what is on is neither held nor ended by that. Of a prompt the ledger may
     have a row that the rest does not have."""

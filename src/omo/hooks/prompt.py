@@ -26,15 +26,19 @@ if TYPE_CHECKING:
 def handle(event: Event, world: World) -> Answer:
     if event.host.sends_back_by_prompt and _is_last_block(event, world):
         return _sent_back(world)
-    answer = _answer(event, world)
-    if answer.decision == hosts.END_PROMPT and event.shows_messages and event.is_typed_at_work:
+    answer = act_on(event, world)
+    if answer.decision == hosts.END_PROMPT:
         from omo.hooks import messages
 
-        return messages.answered_at_work(answer.reason)
+        if event.shows_messages and event.is_typed_at_work:
+            return messages.answered_at_work(answer.reason)
+        if not hosts.is_in_an_agents_shell(event.host, world.environ):
+            answer.reason += messages.at_rest(world.live_row() or EMPTY)
     return answer
 
 
-def _answer(event: Event, world: World) -> Answer:
+def act_on(event: Event, world: World) -> Answer:
+    """What the prompt asks of omo is done."""
     if event.is_machine_prompt or event.is_subagent:
         return Answer()
     is_agents = hosts.is_in_an_agents_shell(event.host, world.environ)

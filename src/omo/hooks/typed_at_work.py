@@ -17,7 +17,7 @@ def hear(event: Event, world: World, typed: list[tuple[str, str]]) -> str:
     """Each is acted on as if it were typed now, and counts once. What there is to tell the user."""
     said = []
     for moment, text in typed:
-        answer = prompt.handle(_as_prompt(event, moment, text), world)
+        answer = prompt.act_on(_as_prompt(event, moment, text), world)
         said.append(answer.reason or answer.message)
     last = typed[-1][0]
 

@@ -266,13 +266,11 @@ def _allow(event: Event, world: World, rest: str) -> str:
     what = _gates(event, world).allow(name, world.root, of_other_work=bool(others))
     if is_to_end_anew:
         world.change(lambda row: _on_again(world, row, ended, f"allowed {clip(name, 80)}"), actor="user")
-        return f"{what} is let through by you; the work goes on with your next message, and is to be called done anew"
-    is_woken = _wake(world)
+        return f"{what} is let through by you; the work is to be called done anew"
+    _wake(world)
     goes_on = ""
     if is_let_go and not budget.is_used_up(row):
         goes_on = "; type ulw to go on"
-    elif is_woken:
-        goes_on = "; the work goes on with your next message"
     elif not runtime.work_in(row, "active") and runtime.work_in(row, "paused"):
         goes_on = '; the work is paused, and goes on when you say "continue"'
     says_so = ", and the end will say so" if runtime.left_open(row) else ""  # else it was called done before
@@ -306,18 +304,18 @@ def _one_word(rest: str, form: str) -> str:
     return words[0]
 
 
-def _wake(world: World) -> bool:
+def _wake(world: World) -> None:
     """The user answered: what waited for them goes on."""
 
     def decide(row: SessionRow | None) -> runtime.Change:
         if row is None or session.is_cancelled(row) or not runtime.work_in(row, "waiting", "blocked"):
-            return runtime.Change(False)
+            return runtime.Change(None)
         after = session.resume(row, own=False)
         if after == row:
-            return runtime.Change(False)
-        return runtime.Change(True, after, [{"kind": "resumed"}])
+            return runtime.Change(None)
+        return runtime.Change(None, after, [{"kind": "resumed"}])
 
-    return bool(world.change(decide, actor="user"))
+    world.change(decide, actor="user")
 
 
 def _budget(event: Event, world: World, rest: str) -> str | Answer:
