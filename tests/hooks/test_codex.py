@@ -246,7 +246,7 @@ def test_what_another_conversation_left_open_is_offered_and_taken_up(codex: Code
     codex.send("SessionStart", session_id="next", source="startup").assert_silent()  # it may be open elsewhere
     refused = codex.prompt("$omo:resume", session_id="next").json["reason"]
     assert "session before was at work" in refused
-    assert "$omo:resume before in the client" in refused
+    assert "you take it up with $omo:resume before" in refused
     codex.now = time.time() - 20.5 * 60
     codex.change_row(lambda row: row, session="before")
     told = codex.send("SessionStart", session_id="next", source="startup").json["systemMessage"]

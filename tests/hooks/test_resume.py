@@ -308,7 +308,11 @@ def test_nothing_to_resume_and_no_room_are_said_without_the_model(project: Proje
     assert told.startswith("omo: /omo:resume did nothing: no conversation of this project has left work open")
     assert context == ""
     begun(project, ALIVE)
-    assert "was at work at" in types(project)[0]
+    told = types(project)[0]
+    assert told == (
+        f"omo: /omo:resume did nothing: session {SESSION} was at work just now; where nobody is at it any more you "
+        f"take it up with /omo:resume {SESSION}, or in a terminal with omo resume {SESSION}"
+    )
     project.prompt("ulw soon over", session="cancelled")
     project.prompt("/omo:stop-continuation", session="cancelled")
     assert f"sessions that have: {SESSION}" in types(project, "/omo:resume nope")[0].splitlines()[-1]

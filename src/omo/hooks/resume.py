@@ -17,7 +17,7 @@ from omo.state import runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.text import clip
-from omo.work import budget, left_open, requests, session, spending
+from omo.work import budget, left_open, requests, session, spending, times
 from omo.work.run import Caller, adopt
 from omo.workflows.ultrawork import gates
 
@@ -96,7 +96,7 @@ def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:
             name = clip(source, 64)
             raise Refused(f"the user cancelled it in session {name}", fix=f"they can type /omo:resume {name}")
     if not (wanted and caller.by == "user") and not left_open.may_be_taken(row, client, caller.now):
-        raise _at_work(source, row)
+        raise _at_work(source, row, caller)
     return _take_up(caller, source, client)
 
 
@@ -136,16 +136,17 @@ def newest(caller: Caller, client: str) -> str:
         if left_open.may_be_taken(row, client, caller.now):
             return name
     for name, row in others.items():
-        raise _at_work(name, row)
+        raise _at_work(name, row, caller)
     raise Refused(NOTHING, fix="omo status shows every session")
 
 
-def _at_work(source: str, row: SessionRow) -> Refused:
+def _at_work(source: str, row: SessionRow, caller: Caller) -> Refused:
     name = clip(source, 64)
+    takes = "you take" if caller.by == "user" else "the user takes"
     return Refused(
-        f"session {name} was at work at {clip(str(row.get('lastUsedAt')), 40)}",
-        fix=f"where nobody is at it any more: /omo:resume {name} in the client, or omo resume {shlex.quote(name)} in a "
-        f"terminal of the user's own; or wait until it has been idle for {left_open.IDLE_FOR / 60:g} minutes",
+        f"session {name} was at work {times.ago(left_open.idle_for(row, caller.now))}",
+        fix=f"where nobody is at it any more {takes} it up with /omo:resume {name}, or in a terminal with omo resume "
+        f"{shlex.quote(name)}",
     )
 
 
