@@ -101,6 +101,14 @@ def test_an_agent_changes_no_session_but_its_own(begun: Project, argv: list[str]
     assert begun.row() == before
 
 
+def test_of_several_the_user_may_let_all_go(begun: Project) -> None:
+    begun.user("ulw", "start", "--session", "a-new-one")
+    ran = begun.user("stop-continuation")
+    fix = f"  fix: all of them: omo stop-continuation --all; one of them: --session ID ({SESSION}, a-new-one)\n"
+    assert (ran.code, ran.err) == (2, f"omo: which session is meant is not clear\n{fix}")
+    assert begun.user("stop-continuation", "--all").code == 0
+
+
 @pytest.mark.parametrize("variable", OF_AN_AGENT)
 def test_whichever_variable_an_agent_forgot_it_is_no_user(begun: Project, variable: str) -> None:
     for argv in (["stop-continuation", "--all"], ["ledger", "repair", "--session", SESSION]):

@@ -6,7 +6,7 @@ import argparse
 
 from omo import options
 from omo.context import Context
-from omo.errors import Refused
+from omo.errors import BadInput, Refused
 from omo.result import Result
 from omo.state import runtime
 from omo.stop.sentences import FROM_A_TERMINAL
@@ -28,8 +28,12 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
             "the escape hatch belongs to the user, and this is an agent's shell or has no terminal",
             fix="finish with omo ulw done, or omo ulw blocked --evidence …; the user types /omo:stop-continuation",
         )
-    everywhere = arguments.all or not (arguments.session or context.named_session or context.live_sessions())
-    names = context.live_sessions() if everywhere else [context.session(arguments.session)]
+    live = context.live_sessions()
+    is_named = arguments.session or context.named_session
+    if len(live) > 1 and not (is_named or arguments.all):
+        fix = f"all of them: omo stop-continuation --all; one of them: --session ID ({', '.join(live)})"
+        raise BadInput("which session is meant is not clear", fix=fix)
+    names = live if arguments.all or not (is_named or live) else [context.session(arguments.session)]
     ended: list[str] = []
     idle: list[str] = []
     for name in names:
