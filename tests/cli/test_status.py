@@ -88,6 +88,25 @@ def test_unreadable_state_is_shown_and_is_an_error(project: Project) -> None:
     assert data["sessions"][0]["mode"] == "unreadable"
 
 
+def test_what_the_page_shows_is_not_told_beside_it(project: Project) -> None:
+    project.write(".sisyphus/omo.json", '{"colour": "red"}')
+    shown = project.user("status")
+    assert (shown.out.count("'colour' is no setting"), shown.err) == (1, "")
+    drawn = project.omo("status", by="user", env={"TTY_COMPATIBLE": "1", "COLUMNS": "60"})
+    assert ("'colour' is no setting" in drawn.out, drawn.err) == (True, "")
+    assert "'colour' is no setting" in project.user("next").err
+
+
+def test_a_gate_that_the_user_let_through_is_not_said_to_pass(project: Project) -> None:
+    project.prompt("ulw fix it")
+    project.prompt("/omo:pin tests -- false")
+    project.agent("gate", "run")
+    project.prompt("/omo:allow tests")
+    assert (
+        "would be sent back, because no gate is open, and omo ulw done has not ended it" in project.user("status").out
+    )
+
+
 def test_ultrawork_status_names_the_work(project: Project) -> None:
     assert project.agent("ulw", "status").out.startswith(f"session {SESSION} (this session): off\n")
     project.agent("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead the file.")

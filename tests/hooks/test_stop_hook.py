@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from omo.state import runtime
+from omo.state import paths, runtime
 from tests.hooks.conftest import SESSION, Host
 
 IN_PROCESS = True
@@ -188,4 +188,8 @@ def test_a_refused_limit_is_told_when_the_run_is_armed(host: Host) -> None:
     told = host.prompt("ulw fix it", env={"CLAUDECODE": "1"}).message
     assert told.startswith("omo: ultrawork is on: ")
     assert "A setting was not used: OMO_MAX_STOP_BLOCKS: '0' must be 1 or more" in told
+    Path(paths.settings_file(str(host.root))).write_text('{"colour": "red"}')
+    host.prompt("/omo:stop-continuation")
+    told = host.prompt("ulw fix it", env={"CLAUDECODE": "1"}).message
+    assert ".sisyphus/omo.json: 'colour' is no setting. " in told, "omo doctor has those that there are"
     assert host.row()["ulw"]["limits"]["max_stop_blocks"] == 8

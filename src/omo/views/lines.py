@@ -260,7 +260,7 @@ def what_is_open(work: Work, status: Status | None) -> str:
         return f"{name_of(work.kind)} is not finished"
     if not total:
         return "no verification gate is pinned yet"
-    return "every gate passes, and omo ulw done has not ended it"
+    return "no gate is open, and omo ulw done has not ended it"
 
 
 def _breakers(view: SessionView) -> Line:
