@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -582,6 +583,17 @@ def test_looking_leaves_the_state_directory_as_it_was(machine: Machine) -> None:
     before = os.listdir(machine.state)
     expect(machine.look("state-directory"), OK, "is writable")
     assert os.listdir(machine.state) == before
+
+
+def test_a_disk_on_which_files_can_be_made_and_not_written(machine: Machine) -> None:
+    machine.arm()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        found = machine.look("state-directory")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    expect(found, FAIL, "cannot be written", "OMO_STATE_DIR")
 
 
 @pytest.mark.parametrize("place", [".sisyphus", ".sisyphus/cc-omo"])

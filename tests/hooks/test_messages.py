@@ -89,6 +89,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "to be begun": lambda m: sentences.to_be_begun("ralph"),
     "not begun": lambda m: m.released("not-begun", {**EMPTY, "asked": "ralph"}),
     "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
+    "could not be turned on, and what mends it": lambda m: line(messages.could_not_turn_on(m.text, fix=m.text)),
     "paused": lambda m: line(messages.paused(m.work)),
     "one paused by its name": lambda m: line(messages.paused(m.work[1:2], m.work[:1])),
     "called off before it was begun": lambda m: line(messages.called_off("ralph")),

@@ -294,7 +294,8 @@ def state_directory(probe: Probe) -> DoctorFinding:
     state = probe.context.state
     try:
         if os.path.lexists(state):
-            with tempfile.NamedTemporaryFile(prefix=".doctor-", dir=state):
+            with tempfile.NamedTemporaryFile(prefix=".doctor-", dir=state, buffering=0) as file:
+                file.write(b"\n")  # on a full disk a file can be made, and nothing written into it
                 return ok(f"{state} is writable")
     except OSError as error:
         refusal = store.unwritable(os.path.join(state, "a file"), error)

@@ -46,7 +46,7 @@ def activate(event: Event, world: World, reading: Reading, by: str = "user") -> 
     try:
         answer: Answer = world.change(decide, actor=by)
     except OmoError as error:
-        return messages.could_not_turn_on(error.message)
+        return messages.could_not_turn_on(error.message, fix=error.fix)
     return answer
 
 
@@ -179,7 +179,7 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
         noted = user_commands.request(event, world, name)
         answer: Answer = world.change(decide, actor="user")
     except OmoError as error:
-        return messages.could_not_turn_on(error.message, name)
+        return messages.could_not_turn_on(error.message, name, error.fix)
     return answer
 
 

@@ -240,8 +240,9 @@ def begun_by_its_command(name: str) -> str:
     return f"omo: {name} is not on: its command begins it, /omo:{name} and then what you want."
 
 
-def could_not_turn_on(why: str, name: str = ULTRAWORK) -> Answer:
-    reason = f"{name} could not be turned on: {clip(why, 300)}. `omo doctor` says more."
+def could_not_turn_on(why: str, name: str = ULTRAWORK, fix: str = "") -> Answer:
+    mend = f"{fix[:1].upper()}{clip(fix[1:], 300)}, and type it again." if fix else "`omo doctor` says more."
+    reason = f"{name} could not be turned on: {clip(why, 300)}. {mend}"
     return Answer(context=f"[omo] {reason[:1].upper()}{reason[1:]}", message=f"omo: {reason}")
 
 
