@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 
 from omo import __version__, table
@@ -121,9 +120,8 @@ def main(
             result: Result = arguments.run(arguments, context)
     except OmoError as error:
         return _render_error(error, wants_json, environ)
-    shown = "".join(re.sub(r"\x1b\[[\d;]*m", "", result.text).split())
     for note in [*context.settings.problems, *context.notes]:
-        if "".join(note.split()) not in shown:  # a page with problems has it already
+        if note not in result.told:
             _say(f"omo: {note}", environ)
     return _render(result, wants_json, environ)
 

@@ -35,7 +35,8 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         text = lines.shown(lines.project_lines(view, everything=arguments.all), context.environ)
     if arguments.exit_code:
         return _judged(view, name, data, text)
-    return Result(data, text, exit_code=Unreadable.exit_code if view.error else 0)
+    told = [problem.what for problem in view.problems]
+    return Result(data, text, exit_code=Unreadable.exit_code if view.error else 0, told=told)
 
 
 def _judged(view: project.ProjectView, name: str, data: dict[str, Any], text: str) -> Result:
