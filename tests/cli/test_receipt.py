@@ -197,6 +197,41 @@ def test_what_was_in_no_commit_when_the_run_began_is_named(project: Project, tmp
     assert "note     by its word extra.py was there" in clone.check("receipt", "verify", str(out), by="user").out
 
 
+TEXT = "def add(a, b):\n    return str(a + b)\n"
+TEST_OF_TEXT = TEST.replace("5)", "'5')").replace(" 2)", " '2')")
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "after", "why"),
+    [
+        ({"calc.py": CALC}, "ulw mend add", FIXED, "it passes without the work too (2 passed here)"),
+        (
+            {"calc.py": TEXT, "test_calc.py": TEST_OF_TEXT},
+            "/omo:pin one -- grep -q ONE calc.py",
+            TEXT,
+            "2 of 2 old tests no longer hold",
+        ),
+    ],
+    ids=["the bug", "weaker tests"],
+)
+def test_what_only_lay_in_the_writers_tree_is_not_proven_from_the_commit_on(
+    project: Project, before: dict[str, str], typed: str, after: str, why: str
+) -> None:
+    for name, content in {"calc.py": FIXED, "test_calc.py": TEST, "Makefile": MAKEFILE}.items():
+        project.write(name, content)
+    project.commit("base")
+    for name, content in before.items():
+        project.write(name, content)
+    project.prompt("ulw name one")
+    project.prompt(typed)
+    project.write("calc.py", f"{after}\n\nONE = 1\n")
+    assert "Done, proven" in project.check("ulw", "done").out
+    project.commit("the work")
+    refused = project.check("receipt", "write", by="user", code=3).err
+    assert "on it is not proven: " in refused
+    assert why in refused
+
+
 def test_commits_of_the_branch_before_the_base_are_named(project: Project, tmp_path: Path) -> None:
     """Else tests that were weakened in a commit before the run would be nobody's."""
     for name, text in {"calc.py": CALC, "test_calc.py": TEST, "test_more.py": TEST, "Makefile": MAKEFILE}.items():
