@@ -243,6 +243,18 @@ def test_the_ledger_of_a_run_is_verified_with_the_sessions(project: Project) -> 
     assert told["next"]["action"] == "repair"
 
 
+def test_the_end_names_what_the_user_repaired(project: Project) -> None:
+    start(project)
+    (directory,) = Path(RALPH.home(project.state)).glob("r*-*")
+    with (directory / "ledger.jsonl").open("a") as ledger:
+        ledger.write('{"kind": "judged", "verdict": "pass"}\n')
+    assert project.agent("ralph", "judge").code == 3
+    assert project.user("ledger", "repair", "--session", SESSION).code == 0
+    assert project.agent("ralph", "abandon", "the user wants something else").code == 0
+    (exception,) = rows(project)[-1]["outcome"]["exceptions"]
+    assert "its ledger was damaged" in exception["what"]
+
+
 def test_giving_up(project: Project) -> None:
     start(project)
     assert project.agent("ralph", "abandon", "no").code == 2

@@ -279,6 +279,20 @@ def test_only_the_user_reopens_and_repairs(project: Project) -> None:
     assert next_stop(project) == "block"
 
 
+def test_the_end_names_what_the_user_repaired(project: Project) -> None:
+    add(project, verification={"checks": [path_check()]})
+    begin(project)
+    journal = Path(VERIFY.home(project.state), "goals", "ledger.jsonl")
+    with journal.open("a") as ledger:
+        ledger.write('{"kind": "finished", "goal": "G1", "state": "completed"}\n')
+    assert "omo ledger repair" in project.agent(*FINISH).err
+    assert project.user("ledger", "repair").code == 0
+    project.write("parser.py", "x = 1\n")
+    finished = project.agent(*FINISH, "--json").json
+    (exception,) = finished["outcome"]["exceptions"]
+    assert "its ledger was damaged" in exception["what"]
+
+
 def test_a_hand_written_result_is_worth_nothing(project: Project) -> None:
     add(project, verification={"checks": [path_check()]})
     begin(project)

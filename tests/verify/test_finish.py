@@ -210,7 +210,7 @@ def test_the_parent_is_complete_when_all_that_share_it_are(shop: Workshop) -> No
     assert complete(shop, "D").parent_complete is False
 
 
-LEGS = {
+LEGS: dict[str, Any] = {
     "participants": ["agent", "user"],
     "verification": {
         "outcomes": ["the draft is written", "the user has signed it"],
@@ -244,6 +244,18 @@ def test_the_agents_leg_is_an_end_of_its_own_and_the_users_stays_visible(shop: W
     shop.tick(2)
     assert (closed.goal.status, closed.unblocked, closed.goal.count) == ("completed", ["G2"], 1)
     assert shop.goal().users_leg == []
+
+
+def test_the_user_does_not_close_their_leg_over_a_check_that_fails_by_then(shop: Workshop) -> None:
+    check = {"type": "path", "path": "draft.md"}
+    shop.add(**{**LEGS, "verification": {**LEGS["verification"], "checks": [check]}})
+    shop.begin()
+    shop.work("draft.md", "Dear all\n")
+    shop.answer("agent-leg", leg())
+    assert shop.finish().goal.status == "agent-leg-complete"
+    (shop.root / "draft.md").unlink()
+    with pytest.raises(Refused, match=r"goal G1 cannot be closed: .*draft\.md"):
+        shop.as_user().finish(summary="the draft was signed by the user")
 
 
 @pytest.mark.parametrize(
