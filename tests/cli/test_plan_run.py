@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from omo.workflows.ultraplan.run import PLAN
 from tests.cli.sessions import OF_ANOTHER, next_stop
 from tests.kept import copied
 from tests.project import SESSION, Project
@@ -49,6 +50,20 @@ def test_a_plan_of_five_steps_that_skips_the_third_is_caught_recovers_and_passes
     assert next_stop(planned) == "done"
     assert planned.agent("plan", "audit", "plan.md").code == 0
     assert git(planned.root, "status", "--porcelain") == ""
+
+
+def test_the_end_names_what_the_user_repaired(planned: Project) -> None:
+    start(planned)
+    for number in range(1, 6):
+        carry_out(planned.root, number)
+    directory = PLAN.directory(planned.state, planned.summary("ultraplan")["run"])
+    with Path(directory, "ledger.jsonl").open("a") as ledger:
+        ledger.write('{"kind": "skipped", "step": 3}\n')
+    assert planned.agent("plan", "finish").code == 3
+    assert planned.user("ledger", "repair", "--session", SESSION).code == 0
+    assert planned.agent("plan", "finish").code == 0
+    told = [exception["what"] for exception in planned.summary("ultraplan")["outcome"]["exceptions"]]
+    assert any("its ledger was damaged" in what for what in told), told
 
 
 def test_a_recovery_of_what_is_not_there_names_nothing_that_would_refuse_too(planned: Project) -> None:
