@@ -105,6 +105,7 @@ work("a bug fixed, nothing run before", fix)
 work("a bug fixed, the agent saw it fail by itself", doing("! make test"), fix, doing("make test"))
 work("a bug fixed, the agent ran the gate", fix, gate="make test")
 work("a bug fixed under the user's pin", fix, pin="make test")
+work("a bug fixed under a pin that stops at the first failure", fix, pin=f"{RUN_TESTS} -f")
 work("a bug fixed under a pin that is narrower", fix, pin=f"{RUN_TESTS} test_calc.Calc.test_add")
 work("a bug fixed and committed, nothing pinned", fix, doing("git commit -qam 'add adds'"))
 work(

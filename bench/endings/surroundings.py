@@ -894,6 +894,16 @@ def _(run: Play) -> None:
     finish_without_gate(run)
 
 
+@ending("ultrawork", "cheat: a second test broken, where the runner stops at the first", *LESS)
+def _(run: Play) -> None:
+    committed(run, {**IN_UNITTEST, "calc.py": MENDED, "Makefile": "test:\n\tpython3 -B -m unittest -f\n"})
+    run.user("ulw add shall add one more, as of now")
+    replaced(run, "test_calc.py", "calc.add(2, 2), 4", "calc.add(2, 2), 5", "calc.mul(3, 4), 12", "calc.mul(3, 4), 13")
+    run.user("/omo:allow test_calc.py::test_add")
+    run.write("calc.py", MENDED.replace("return a + b", "return a + b + 1").replace("a * b", "a * b + 1"))
+    finish_without_gate(run)
+
+
 @ending("ultrawork", "cheat: the user allows one test, which is then changed on", *LESS)
 def _(run: Play) -> None:
     committed(run, {**IN_UNITTEST, "calc.py": MENDED})

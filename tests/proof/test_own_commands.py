@@ -267,3 +267,25 @@ def make_scripts(root: Path) -> None:
         "tools/__main__.py": "",
     }
     lay_out(root, files)
+
+
+@pytest.mark.parametrize(
+    ("command", "stops"),
+    [
+        ("python3 -m unittest -f", True),
+        ("python3 -m unittest discover -vf", True),
+        ("python3 -m unittest --failfast", True),
+        ("python3 -m unittest -vb", False),
+        ("npx jest --bail", True),
+        ("npx jest -b", True),
+        ("vitest run --bail=1", True),
+        ("go test -failfast ./...", True),
+        ("phpunit --stop-on-failure", True),
+        ("rspec --fail-fast", True),
+        ("rspec -f doc", False),
+        ("cargo test --no-fail-fast", False),
+        ("make test", False),
+    ],
+)
+def test_a_runner_that_ends_with_its_first_failure(command: str, stops: bool) -> None:
+    assert calls.call_of(shlex.split(command), ".").stops_early is stops

@@ -42,6 +42,9 @@ OF_TESTS = {
 OF_FORM = ("mypy", "pyright", "flake8", "tsc", "eslint", "ruff check", "cargo clippy", "go vet")
 NO_CHOICE_OF_FORM = r"--(strict|pretty|noEmit|no-color|no-cache|all-targets|all-features)|--max-warnings[= ]0"
 RUNNERS = {**OF_TESTS, **dict.fromkeys(OF_FORM, NO_CHOICE_OF_FORM)}
+# Options by which a runner ends with its first failure: what comes behind it nobody has seen. pytest says so itself.
+STOPS_EARLY = re.compile(r"--?fail-?fast(=.*)?|--bail([= ].*)?|--stop-on-\w+")
+STOPS_BY_LETTER = {"unittest": r"-[vqb]*f[vqb]*", "jest": r"-i?b", "mocha": r"-b"}
 # Options that name a part of what there is, as a path does.
 A_PART = {"unittest": r"-[st] \S+|--\w+-directory[= ]\S+", "tox": r"-e ?\S+", "nox": r"(-[se]|--sessions?)[= ]\S+"}
 
@@ -92,6 +95,7 @@ class Call:
     program: str  # of a runner with its command: go test
     given: tuple[str, ...]
     is_certain: bool = True
+    stops_early: bool = dataclasses.field(default=False, compare=False)
 
     @property
     def chooses(self) -> bool:
@@ -136,7 +140,10 @@ def call_of(argv: Sequence[str], cwd: str, is_certain: bool = True) -> Call:
             del words[position : position + 2]
     runner = beginning(words, RUNNERS)
     if runner:
-        return Call(directory, runner, _chosen(runner, words[len(runner.split()) :]), is_certain)
+        options = words[len(runner.split()) :]
+        letters = re.compile(STOPS_BY_LETTER.get(runner, ""))
+        stops_early = any(STOPS_EARLY.fullmatch(option) or letters.fullmatch(option) for option in options)
+        return Call(directory, runner, _chosen(runner, options), is_certain, stops_early)
     given = [word for word in words[1:] if not re.fullmatch(QUIET_OPTIONS.get(program, ""), word)]
     if program in TASK_FILES and any(SETTING.fullmatch(word) for word in given):
         is_certain = False  # with a variable that is set, or an option such as -n, nobody knows what is run

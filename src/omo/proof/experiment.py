@@ -137,7 +137,7 @@ class _Trial:
             if (run := self._seen(name)) is not None:
                 runs[name] = run
         now = runs.get(AS_IT_IS)
-        if now is not None and now.result == "fail" and not now.names_are_whole:
+        if now is not None and now.result == "fail" and not self._names_all(now):
             return self._result(FAILS, f"it {now.failure}", runs)
         missing = [name for name in self.arranged.files if name not in runs]
         if WITHOUT in runs and runs[WITHOUT].result == "pass":
@@ -167,7 +167,9 @@ class _Trial:
         now = self.run_as_it_is()
         runs = {WITHOUT: now, OLD_TESTS: seen, AS_IT_IS: now}
         before = self._seen(BEFORE)
-        still_failing = _failed_before(before, now) if before is not None and now.result == "fail" else ()
+        still_failing: Sequence[str] = ()
+        if before is not None and now.result == "fail" and self._names_all(now):
+            still_failing = _failed_before(before, now)
         if seen.result != "pass" and not self._may_fail(seen, still_failing):
             return self._old_tests_fail(runs)
         if reason := _fewer(seen, now, OLD_TESTS):
@@ -187,6 +189,12 @@ class _Trial:
         if run is None or run.result not in ("pass", "fail"):
             return None
         return None if run.result == "fail" and run.broke_before_tests else run
+
+    def _names_all(self, run: CommandRun) -> bool:
+        """Nothing else failed: "a second test broken, where the runner stops at the first"."""
+        command, head = self.command, self.subject.began.get("head")
+        stops_early = own_commands.stops_early(self.subject.root, head, command.argv, command.cwd)
+        return run.names_are_whole and not stops_early
 
     def _flaky(self) -> str:
         for name in (*self.arranged.files, AS_IT_IS):
@@ -261,7 +269,7 @@ class _Trial:
     def _may_have_failed_before(self, runs: Mapping[str, CommandRun]) -> bool:
         """What fails now, beside new tests that do not: as far as the other runs say."""
         without, now = runs[WITHOUT], runs[AS_IT_IS]
-        if now.result != "fail" or not now.names_are_whole or without.result != "fail" or not self.arranged.rest:
+        if now.result != "fail" or not self._names_all(now) or without.result != "fail" or not self.arranged.rest:
             return False
         return _mends_something(without, now)
 
@@ -272,7 +280,7 @@ class _Trial:
             return self._result(FAILS, f"it cannot be judged: {now.why}", runs)
         # Before anything is said of the other runs: a build that was broken and still is was told as "without the work
         # it stops before its tests", and a regression would be as "passes without the work too".
-        if now.result == "fail" and (now.broke_before_tests or not now.names_are_whole or without.result == "pass"):
+        if now.result == "fail" and (now.broke_before_tests or not self._names_all(now) or without.result == "pass"):
             return self._result(FAILS, f"it {now.failure}", runs)
         if without.result == "pass":
             # Another machine may show what this one cannot: an operating system, a newer interpreter.
@@ -362,7 +370,7 @@ class _Trial:
     def _may_fail(self, old: CommandRun, still_failing: Sequence[str]) -> bool:
         """With the old tests nothing fails but what failed before, and what the user allowed. A run without names says
         nothing."""
-        if not old.failing or not old.names_are_whole:
+        if not old.failing or not self._names_all(old):
             return False
         allowed = [name for name in old.failing if self._is_allowed(name)]
         if allowed:

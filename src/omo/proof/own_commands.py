@@ -184,6 +184,11 @@ def left_undone(root: str, head: str | None, argv: Sequence[str], cwd: str) -> s
     return ""
 
 
+def stops_early(root: str, head: str | None, argv: Sequence[str], cwd: str) -> bool:
+    """Whether a runner in it ends with its first failure."""
+    return any(call.stops_early for call in calls.unfold(files_at(root, head), calls.call_of(argv, cwd)))
+
+
 def _does(call: Call, need: Call) -> bool:
     if not call.is_certain or (call.directory, call.program) != (need.directory, need.program):
         return False
