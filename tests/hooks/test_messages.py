@@ -102,9 +102,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "off, to the model": lambda m: messages.of_cancelled(
         messages.WAS_CANCELLED, session.cancel(m.row, reason="user", now=NOW)
     ),
-    "off, and the user says continue": lambda m: messages.of_cancelled(
-        messages.STAYS_OFF, session.cancel(m.row, reason="user", now=NOW)
-    ),
+    "off, and the user says continue": lambda m: messages.STAYS_OFF,
     "answered, at work": lambda m: line(messages.answered_at_work("omo: gate tests is gone")),
     "answered, at rest": lambda m: "omo: gate tests is gone" + messages.at_rest(m.row),
     "off already": lambda m: line(messages.cancel_answer(m.row, was_on=False, passes_on=False)),

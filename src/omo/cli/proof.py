@@ -56,10 +56,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     began = base.of_commit(context.root, since)
     look = base.look(context.root, began)
     if look.changed == {}:
-        earlier = f"{arguments.since or 'HEAD'}~1"
-        fix = f"name the commit before the change: omo proof --since {earlier}"
-        if changes.commit_of(Path(context.root), earlier) is None:
-            fix = "there is no commit before it: when a file was changed, omo proof says which lines no test holds"
+        fix = "name the commit before the change, if there is one: omo proof --since HEAD~1"
         raise BadInput(f"nothing differs from {since[:12]}{where}", fix=fix)
     subject = Subject(
         context.root, context.state, began, look, child_environment(os.environ), context.now, by=context.actor

@@ -68,6 +68,7 @@ ON_AGAIN = (
 
 LET_GO = "Nothing will hold this session until you type ulw or the command of a workflow."
 CANCELLED = f"omo: ultrawork is off. {LET_GO}"
+STAYS_OFF = "omo: it stays off, as you cancelled it. ulw, or the command of a workflow, turns it on again."
 CANCELLED_OTHER = f"omo: it is off. {LET_GO}"  # where ultrawork itself was not on
 NOTHING_TO_CANCEL = "omo: nothing was on in this session. It stays off until you type ulw or the command of a workflow."
 WITHDRAWN = (
@@ -91,9 +92,6 @@ ANSWERED_AT_WORK = (
 WAS_CANCELLED = (
     "[omo] Before this message the user cancelled ultrawork: nothing continues by itself any more, earlier ultrawork "
     "instructions no longer apply, and only what this message asks is requested."
-)
-STAYS_OFF = (
-    "omo: ultrawork stays off, as you cancelled it: nothing holds the agent. ulw, or a workflow's command, does."
 )
 PAUSED = (
     "[omo] The user asked to stop for now: {work} is paused and this turn may end. Do not go on with the work, "
@@ -348,7 +346,7 @@ def cancel_answer(row: SessionRow, *, was_on: bool, passes_on: bool) -> Answer:
 
 
 def of_cancelled(text: str, row: SessionRow) -> str:
-    """What is told of a cancel, with the names of what was on."""
+    """What the model is told of a cancel, with the names of what was on."""
     kinds = row["stopContinuation"].get("ended")
     names = " and ".join(table.name_of(str(kind)) for kind in kinds) if isinstance(kinds, list) else ""
     return text.replace(ULTRAWORK, clip(names, 80)) if names else text

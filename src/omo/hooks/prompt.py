@@ -216,19 +216,15 @@ def _with_clock_running(event: Event, row: SessionRow, now: float) -> SessionRow
 
 
 def _tell_of_cancel(world: World, reading: Reading) -> Answer:
-    """The prompt that cancelled never reached the model, which still has its instructions: say so, once; and to a user
-    who says "continue" now, that it stays off."""
+    """The prompt that cancelled never reached the model, which still has its instructions: say so, once."""
     from omo.hooks import messages
 
     def decide(row: SessionRow | None) -> runtime.Change:
         cancel = (row or EMPTY)["stopContinuation"]
         if row is None or cancel.get("told") is not False:
-            return runtime.Change(Answer())
-        answer = Answer(context=messages.of_cancelled(messages.WAS_CANCELLED, row))
-        if reading.action == "resume":
-            answer.message = messages.of_cancelled(messages.STAYS_OFF, row)
+            return runtime.Change("")
         told: SessionRow = {**row, "stopContinuation": {**cancel, "told": True}}
-        return runtime.Change(answer, told, [{"kind": "cancel-told"}])
+        return runtime.Change(messages.of_cancelled(messages.WAS_CANCELLED, row), told, [{"kind": "cancel-told"}])
 
-    answer: Answer = world.change(decide, actor="user")
-    return answer
+    told = world.change(decide, actor="user")
+    return Answer(context=told, message=messages.STAYS_OFF if told and reading.action == "resume" else "")

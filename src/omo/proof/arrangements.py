@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -124,8 +123,7 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
     old_tests: dict[str, File] = {}
     for path in counting:
         old, new = before[path], after[path]
-        # What only left the index is the same work, and less for a gate that asks git:
-        # "the other finding out of the index".
+        # What only left the index is less for a gate that asks git: "the other finding out of the index".
         is_rest = which.of(path) == kinds.REST or old == new
         without_work, with_old_tests = (new, old) if is_rest else _parted(path, old, new)
         if without_work != new:
@@ -140,10 +138,9 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
         if manifests.only_adds(path, old.content or b"", new.content or b""):
             adding.append(path)
     unallowed = [path for path in counting if subject.allowed.get(path) != changed[path]]
-    work = [path for path in counting if which.of(path) == kinds.WORK]
-    without.update(_with_modules({path: without.get(path, after[path]) for path in work}, after))
-    held_then = {path: before[path] for path in unallowed}
-    old_tests.update(_with_modules({path: old_tests.get(path, after[path]) for path in work}, held_then))
+    work = {path: after[path] for path in counting if which.of(path) == kinds.WORK}
+    without.update(_with_modules({**work, **without}, after))
+    old_tests.update(_with_modules({**work, **old_tests}, {path: before[path] for path in unallowed}))
     rest += [path for path in old_tests if path not in rest]
     files = {WITHOUT: without}
     # To a checker the source is what there was to look at: "behind a new .ignore, where there are no tests".
@@ -192,14 +189,14 @@ def _with_modules(code: Mapping[str, File], tests: Mapping[str, File]) -> dict[s
     put: dict[str, File] = {}
     for path in [path for path in code if path in tests and code[path].content is None]:
         name, above = inline_tests.declared_in(path)
-        declares = re.compile(rf"\bmod\s+{re.escape(name)}\b(\s*;)?".encode())
+        declaration = f"mod {name};".encode()
         for other in [other for other in above if other in code and other in tests]:
             alone = inline_tests.with_tests_of(b"", tests[path].content or b"")
             content, mode = put.get(other, code[other])
-            declared = declares.search(tests[other].content or b"")
-            if alone and content and declared and declared[1] and not declares.search(content):
+            is_declared = declaration in (tests[other].content or b"")
+            if alone and content and is_declared and declaration[:-1] not in content:
                 put[path] = File(alone, tests[path].mode)
-                put[other] = File(content + f"\nmod {name};\n".encode(), mode)
+                put[other] = File(b"%s\n%s\n" % (content, declaration), mode)
     return put
 
 

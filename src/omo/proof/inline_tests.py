@@ -62,9 +62,7 @@ def with_tests_of(work_file: bytes, tests_file: bytes) -> bytes | None:
 
 def declared_in(path: str) -> tuple[str, list[str]]:
     """The name of a module of Rust, and the files that may declare it."""
-    directory, name = posixpath.split(path.removesuffix(".rs"))
-    if name == "mod":
-        directory, name = posixpath.split(directory)
+    directory, name = posixpath.split(path.removesuffix("/mod.rs").removesuffix(".rs"))
     if not path.endswith(".rs") or not name or not directory:
         return name, []
     return name, [*(posixpath.join(directory, f"{root}.rs") for root in ("lib", "main", "mod")), f"{directory}.rs"]

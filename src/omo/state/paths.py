@@ -17,7 +17,6 @@ SAFE_ID = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 LONGEST_ID = 96
 MOST_WORKTREES = 100
 PINS = "verify/pins"  # of the checks of every workflow
-IN_SUBMODULE = "{} is a submodule, whose files omo does not swap: its work can be proven in a clone that stands alone"
 # Ledgers that belong to no session and to no run, by their directories.
 SHARED_LEDGERS = ["evidence", PINS]
 for row in table.ROWS:
@@ -43,15 +42,6 @@ def session_directory(environ: Mapping[str, str], cwd: str) -> str:
     root = project_root(environ, cwd)
     below = os.path.relpath(_start(environ, cwd), root)
     return "." if below.split(os.sep)[0] == ".." else below
-
-
-def submodule_at(root: str, directory: str) -> str:
-    """The submodule that a directory of the project is or lies in; empty where there is none."""
-    while directory not in ("", "."):
-        if os.path.isfile(os.path.join(root, directory, ".git")):
-            return directory
-        directory = os.path.dirname(directory)
-    return ""
 
 
 def _start(environ: Mapping[str, str], cwd: str) -> str:
