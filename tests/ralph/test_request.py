@@ -27,6 +27,15 @@ def test_it_is_kept_as_typed_shown_in_every_round_and_put_to_the_judge(project: 
     assert project.rows("brief")[-1]["criteria"] == ["C0", "C1"]
 
 
+def test_what_is_asked_for_under_way_is_where_a_session_is_sent_after_a_compaction(project: Project) -> None:
+    project.types(f"/omo:ralph {TASK}")
+    project.start(judged_criterion(1))
+    project.now += 1
+    project.types("/omo:ralph and translate it into German")
+    assert 'and later, as they typed it: "and translate it into German"' in project.check("next").out
+    assert 'and later, as they typed it: "and translate it into German"' in project.check("status").out
+
+
 def test_criteria_that_hold_are_no_pass_while_the_request_is_not_met(project: Project) -> None:
     project.types(f"/omo:ralph {TASK}")
     project.start(judged_criterion(1))

@@ -66,13 +66,18 @@ def review_brief(run: RalphRun, role: str) -> str:
     return "\n\n".join([told, *_asked_for(run, state), ending])
 
 
+def asked_later(run: RalphRun, state: RalphState) -> list[str]:
+    """What the user typed for the run since it began, which it is judged against too: "more asked for under way"."""
+    rows = requests.typed(run.caller.events, "ralph", str(state.started.get("ts")))
+    return [requests.text_of(row) for row in rows if not requests.names_data(row)]
+
+
 def _asked_for(run: RalphRun, state: RalphState) -> list[str]:
     parts = []
     if state.request:
         parts.append(f"What the user asked for, {state.whose_request}:\n{quoted(state.request, LONGEST_REQUEST)}")
-    later = requests.typed(run.caller.events, "ralph", str(state.started.get("ts")))  # "more asked for under way"
-    words = [requests.text_of(row) for row in later if not requests.names_data(row)]
-    parts += [f"And later, as they typed it:\n{quoted(text, LONGEST_REQUEST)}" for text in words]
+    later = [quoted(text, LONGEST_REQUEST) for text in asked_later(run, state)]
+    parts += [f"And later, as they typed it:\n{text}" for text in later]
     for criterion in state.criteria:
         lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]
         for check in criterion.checks:

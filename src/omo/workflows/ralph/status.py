@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from omo.json_text import Json
 from omo.state.runtime import part
@@ -12,6 +13,7 @@ from omo.work.files import Files
 from omo.work.run import load
 from omo.work.status import Command, Item, Status, command
 from omo.work.viewer import Viewer
+from omo.workflows.ralph.asking import asked_later
 from omo.workflows.ralph.end import next_step
 from omo.workflows.ralph.phases import check
 from omo.workflows.ralph.rules import (
@@ -48,19 +50,20 @@ def status(viewer: Viewer) -> Status | None:
         headline="its ledger is damaged" if run.problems else state.headline,
         items=tuple(_item(state, criterion, viewer) for criterion in state.criteria),
         next=step,
-        facts=tuple(facts(state)) if state.started else (),
+        facts=tuple(facts(state, asked_later(run, state))) if state.started else (),
         overrides=tuple(overrides(state)),
         problems=tuple(run.problems),
         outcome=outcome.of(state.ended) if state.ended is not None else None,
     )
 
 
-def facts(state: RalphState) -> list[str]:
-    """What was asked for, in the words of whoever said it, which no compaction may lose; whose the criteria are, and
-    what happened to the run."""
+def facts(state: RalphState, later: Sequence[str] = ()) -> list[str]:
+    """What was asked for, also `later`, in the words of whoever said it, which no compaction may lose; whose the
+    criteria are, and what happened to the run."""
     lines = []
     if state.request:
         lines.append(f"the user asked for, {state.whose_request}: {quoted(state.request, LONGEST_REQUEST)}")
+    lines += [f"and later, as they typed it: {quoted(text, LONGEST_REQUEST)}" for text in later]
     lines.append(state.whose_criteria)
     if state.after:
         lines.append(f"it carries on, {state.after_text}")
