@@ -166,6 +166,17 @@ def test_a_cancel_takes_the_fence_down_until_the_user_goes_on(host: Host) -> Non
     assert denied(write(host, "README.md"))
 
 
+@pytest.mark.parametrize("lets_go", ["/omo:stop-continuation", "stop the plan"])
+@pytest.mark.parametrize("task", ["ulw write the README", "/omo:ralph write the README"])
+def test_a_plan_that_the_user_let_go_fences_no_other_work(host: Host, lets_go: str, task: str) -> None:
+    open_fence(host)
+    host.prompt(lets_go)
+    host.prompt(task)
+    write(host, "README.md").assert_silent()
+    host.prompt("/omo:ultraexecute plan.md")
+    assert denied(write(host, "README.md"))
+
+
 def test_the_end_of_the_session_opens_it(host: Host) -> None:
     open_fence(host)
     close_fence(host)

@@ -87,6 +87,23 @@ def test_after_a_cancel_the_command_of_a_workflow_takes_up_that_one_alone(host: 
     assert "ultragoal: 2 of 3 open" in host.stop().json["reason"]
 
 
+def test_after_a_cancel_the_word_with_another_task_takes_up_nothing_else(host: Host) -> None:
+    put(host, ultragoal=summary("ultragoal"))
+    host.prompt("/omo:stop-continuation")
+    line, context = told(host.prompt("ulw mend add"))
+    assert line.startswith("omo: ultrawork is on: ")
+    assert "ultragoal" not in line + context + host.stop().json["reason"]
+    assert "goes on" in told(host.prompt("continue ultragoal"))[0]
+    assert "ultragoal: 2 of 3 open" in host.stop().json["reason"]
+
+
+@pytest.mark.parametrize("typed", ["ulw", "ulw go on", "ulw mend add. then finish ultragoal"])
+def test_after_a_cancel_the_word_takes_up_what_is_to_go_on(host: Host, typed: str) -> None:
+    put(host, ultragoal=summary("ultragoal"))
+    host.prompt("/omo:stop-continuation")
+    assert "goes on: ultragoal ultragoal-1 (2 of 3 open)" in told(host.prompt(typed))[0]
+
+
 def test_after_a_cancel_what_a_breaker_had_let_go_stays_off_too(host: Host) -> None:
     begin(host, "ultragoal")
     exhaust(host)

@@ -88,6 +88,7 @@ def _armed(
         pinned=len(pinned),
         names_task=names_task,
         goes_on=is_same_task,
+        also={name for clause in clauses if clause.kind == "go" for name in clause.names},
     )
     armed = session.note(_counting(event, world, row, armed), {"armedFor": event.fingerprint})
     is_ulw = bool(armed["work"].get(session.KIND, {}).get("state"))

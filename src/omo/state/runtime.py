@@ -110,15 +110,16 @@ def is_taken_over(row: SessionRow) -> bool:
 
 
 def is_fenced(row: SessionRow) -> bool:
-    """A plan session's fence is up. A cancel takes it down; it is up again when the user goes on with the session."""
+    """A plan session's fence is up. A cancel, or a stop of the plan by its name, takes it down; it is up again when the
+    user goes on with the plan."""
     return not row["stopContinuation"].get("disabled") and bool(fence_of(row))
 
 
 def fence_of(row: SessionRow) -> FenceLists:
-    """The fence of the work that has one; empty where none has."""
+    """The fence of the work that has one; empty where none has, or the user has stopped that by its name."""
     for summary in row["work"].values():
         fence = summary.get("fence")
-        if fence and isinstance(fence, dict):
+        if fence and isinstance(fence, dict) and not summary.get("stoppedByName"):
             return fence
     return {}
 

@@ -10,6 +10,7 @@ from omo.work import budget, outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
     from omo.hosts import Refusal
@@ -64,25 +65,27 @@ def arm(
     named: str = KIND,
     names_task: bool = True,
     goes_on: bool = False,
+    also: Collection[str] = (),
 ) -> SessionRow:
     """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
     Whatever else a breaker let go, or waits, goes on with it; not what was given up, nor what the user stopped by its
-    name and has not `named` now. After a cancel the command of a workflow takes up that one alone: to the rest the
-    user has said no, and nothing since. Of another workflow than ultrawork the run begins with the agent's first
-    command, and until then nothing new is held. What is spent is counted from here, unless the run was on: then it
-    goes on with what is left of its `ceilings`. `pinned` is how many gates there are. A bare word that `names_task`
-    none sets going what there is, and begins no run beside it: at the cap of a plan the user is told to type it, and
-    owes nothing for that. `goes_on`: the task is that of the run before.
+    name and has not `named` now. After a cancel the command of a workflow, or ultrawork for another task, takes up that
+    one alone, and those that are `also` to go on: to the rest the user has said no, and nothing since. Of another
+    workflow than ultrawork the run begins with the agent's first command, and until then nothing new is held. What is
+    spent is counted from here, unless the run was on: then it goes on with what is left of its `ceilings`. `pinned` is
+    how many gates there are. A bare word that `names_task` none sets going what there is, and begins no run beside it:
+    at the cap of a plan the user is told to type it, and owes nothing for that. `goes_on`: the task is that of the run
+    before.
     """
     old = row or EMPTY
     work: Work = {}
     for kind, summary in work_in(old, *WAITING, "exhausted"):
         if not summary.get("cleared") and (kind == named or not summary.get("stoppedByName")):
             work[kind] = _active(summary)
-    if is_cancelled(old) and named != KIND:
+    if is_cancelled(old) and (named != KIND or (names_task and not goes_on)):
         for kind, _ in work_in(old, *OPEN_STATES, "exhausted"):
-            if kind != named:
+            if kind != named and kind not in also:
                 work[kind] = stop_by_name(old, kind, why=CALLED_OFF, told=True)["work"][kind]
     others = [kind for kind in (*work, *dict(work_in(old, "active"))) if kind != KIND]
     is_its_own = old["work"].get(KIND, {}).get("state") in (*OPEN_STATES, "exhausted")
