@@ -113,6 +113,19 @@ def test_after_a_cancel_what_a_breaker_had_let_go_stays_off_too(host: Host) -> N
     assert "goes on: ultragoal" in host.prompt("/omo:ultragoal go on").message
 
 
+def test_what_a_breaker_let_go_and_the_user_stops_by_its_name_goes_on_with_nothing_else(host: Host) -> None:
+    begin(host, "ultragoal")
+    for _ in range(2):
+        exhaust(host)
+        assert "understood as a stop: ultragoal ultragoal-1 is paused" in told(host.prompt("stop ultragoal"))[0]
+        assert "continue: ultragoal ultragoal-1 goes on" in told(host.prompt("continue ultragoal"))[0]
+        assert "ultragoal: 2 of 3 open" in host.stop().json["reason"]
+    exhaust(host)
+    host.prompt("stop ultragoal")
+    assert told(host.prompt("ulw mend add"))[0].startswith("omo: ultrawork is on: ")
+    assert "ultragoal" not in host.stop().json["reason"]
+
+
 def test_the_model_is_told_what_was_cancelled(host: Host) -> None:
     begin(host, "ultragoal")
     host.prompt("/omo:stop-continuation")

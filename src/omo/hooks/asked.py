@@ -260,16 +260,16 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
         if asked and (is_named or not runtime.is_live(row)):
             called_off: SessionEvent = {"kind": "paused", "rule": reading.rule, "named": [asked]}
             return runtime.Change(messages.called_off(asked), session.without_request(row), [called_off])
-        return of_live(row) if runtime.is_live(row) else runtime.Change(None)
-
-    def of_live(row: SessionRow) -> runtime.Change:
-        named = [(kind, summary) for kind, summary in session.not_given_up(row) if kind in reading.names]
-        noted: SessionEvent = {"kind": "paused", "rule": reading.rule}
+        named = [(kind, summary) for kind, summary in runtime.left_open(row) if kind in reading.names]
         if named:
-            noted["named"] = [kind for kind, _ in named]
+            noted: SessionEvent = {"kind": "paused", "rule": reading.rule, "named": [kind for kind, _ in named]}
             for kind, _ in named:
                 row = session.shown_on(session.stop_by_name(row, kind, why=messages.BY_NAME, told=told))
             return runtime.Change(messages.paused(named, runtime.work_in(row, "active")), row, [noted])
+        return of_live(row) if runtime.is_live(row) else runtime.Change(None)
+
+    def of_live(row: SessionRow) -> runtime.Change:
+        noted: SessionEvent = {"kind": "paused", "rule": reading.rule}
         work = session.can_be_paused(row)
         if not work and session.bound_ends(row):
             return runtime.Change(Answer(), session.pause(row, why=messages.FOR_NOW, told=told), [noted])

@@ -424,9 +424,13 @@ def pause(row: SessionRow, *, why: str, told: bool) -> SessionRow:
 
 
 def stop_by_name(row: SessionRow, kind: str, *, why: str, told: bool) -> SessionRow:
-    """One workflow is paused because the user named it; only naming it, or a plain "continue", wakes it."""
+    """One workflow is paused because the user named it; only naming it, or a plain "continue", wakes it. What a breaker
+    let go stays that, and goes on with all blocks."""
+    old = row["work"].get(kind, {})
+    if old.get("state") == "exhausted":
+        return _with_work(row, {kind: {**old, "stoppedByName": True}})
     paused: Summary = {"state": "paused", "why": why, "question": "", "told": told, "stoppedByName": True}
-    return _with_work(row, {kind: {**_active(row["work"].get(kind, {})), **paused}})
+    return _with_work(row, {kind: {**_active(old), **paused}})
 
 
 def resume(row: SessionRow, *, states: tuple[str, ...] = WAITING, own: bool = True, named: str = "") -> SessionRow:
