@@ -136,6 +136,14 @@ def test_the_model_is_told_what_was_cancelled(host: Host) -> None:
     assert "The user cancelled ultragoal and ralph with this message" in context
 
 
+def test_a_word_that_was_not_acted_on_is_answered_after_a_cancel_too(host: Host) -> None:
+    host.prompt("ulw mend add")
+    host.prompt("/omo:stop-continuation")
+    line, context = told(host.prompt("what does ulw do?"))
+    assert line.startswith("omo: ultrawork was not turned on: the sentence asks about it.")
+    assert "the user cancelled ultrawork: " in context
+
+
 def test_a_cancel_where_nothing_was_on_says_nothing_of_ultrawork(host: Host) -> None:
     host.prompt("/omo:stop-continuation")
     assert f"session {SESSION}: off, next stop let go" in host.user("status", "--all").out

@@ -191,7 +191,7 @@ def _hear(event: Event, world: World, reading: Reading) -> Answer:
         answer = Answer()
         if runtime.needs_hooks(world.row() or EMPTY):
             answer = _tell_of_cancel(world, reading)
-        elif reading.rule in HEARD:
+        if reading.rule in HEARD:
             from omo.hooks import messages
 
             answer.message = messages.not_turned_on(RULES[reading.rule][0])
