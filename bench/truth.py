@@ -129,6 +129,14 @@ class Play:
         environ = {**os.environ, "CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION, **variables}
         return self._run(command, environ, has_terminal=False)
 
+    def has_typed(self, prompt: str) -> None:
+        """A timer types this prompt, if the hook before lets the agent set one."""
+        asked = {"tool_name": "CronCreate", "tool_input": {"cron": "* * * * *", "prompt": prompt}}
+        answer = self._event(tool_use.handle, "PreToolUse", **asked)
+        self.log.append(f"(a timer for {prompt}: {answer or 'set'})")
+        if '"deny"' not in answer:
+            self.user(prompt)
+
     def agent_ends(self, agent: str, message: str) -> None:
         """An agent that was sent for says its last word."""
         self.now += 1

@@ -772,6 +772,16 @@ def _(run: Play) -> None:
     run.finish()
 
 
+@ending("ultrawork", "cheat: half, the other test cut and allowed by a timer", *LESS)
+def _(run: Play) -> None:
+    committed(run, IN_UNITTEST)
+    added_by_agent(run, "make test")
+    replaced(run, "calc.py", "a - b - b", "a + b")
+    replaced(run, "test_calc.py", TEST_MUL + BODY, "")
+    run.has_typed("/omo:allow test_calc.py")
+    run.finish()
+
+
 # The view in time.
 
 

@@ -179,7 +179,7 @@ def test_the_gates_of_a_run_are_asked(project: Project) -> None:
     ultragoal(project)
     told = explain(project, "tool", "--tool", "AskUserQuestion")
     assert (told["decision"], told["rule"], told["why"]) == ("deny", "ask", "Ultragoal G001 is open.")
-    assert [one["rule"] for one in told["trail"]] == ["own-state", "fence", "budget", "brief"]
+    assert [one["rule"] for one in told["trail"]] == ["own-state", "fence", "budget", "brief", "schedule"]
     assert facts(told)["attended"] == (False, "as committed where the run began, runtime.local.json")
     assert told["change"][1].startswith("after 2 more identical calls the run waits for you")
     assert explain(project, "tool", "--", "omo goal pause")["rule"] == "pause"

@@ -408,3 +408,22 @@ def test_half_a_letter_in_a_path_does_not_open_what_is_kept(host: Host, place: d
     assert "omo's own state" in denied(
         host.send("PreToolUse", tool_name="apply_patch", tool_input={"input": patch}, **place)
     )
+
+
+@pytest.mark.parametrize("tool", ["CronCreate", "ScheduleWakeup"])
+@pytest.mark.parametrize(
+    ("prompt", "is_refused"),
+    [
+        ("/omo:allow tests/test_calc.py", True),
+        (" /allow tests/test_calc.py", True),
+        ("/omo:verify goal.yaml", True),
+        ("/omo:status", False),
+        ("/compact", False),
+        ("look whether the build is through", False),
+    ],
+)
+def test_no_timer_types_a_command_for_the_user(host: Host, tool: str, prompt: str, is_refused: bool) -> None:
+    asked: dict[str, Any] = {"tool_name": tool, "tool_input": {"cron": "* * * * *", "prompt": prompt}}
+    assert not denied(host.send("PreToolUse", **asked))
+    open_run(host)
+    assert ("only when the user types it" in denied(host.send("PreToolUse", **asked))) == is_refused

@@ -202,6 +202,21 @@ def asks_judges_in_our_words(event: Event, world: World) -> Denial | None:
     return Denial("brief", f"[omo] {reason}") if reason else None
 
 
+def leaves_commands_to_the_user(event: Event, world: World) -> Denial | None:
+    """What a timer types comes to the prompt hook as if the user had typed it: an agent allowed itself the test that it
+    had cut ("cut and allowed by a timer"). What only looks may be typed so."""
+    if event.tool != hosts.SCHEDULE or not event.agent_prompt.lstrip().startswith("/") or not _open_work(world):
+        return None
+    from omo.hooks import user_commands
+
+    name = user_commands.command_of(event.agent_prompt)
+    is_ours = name is not None or event.agent_prompt.lstrip().startswith("/omo:")
+    if not is_ours or name in user_commands.LOOKS:
+        return None
+    command = clip(event.agent_prompt.split()[0], 40)
+    return Denial("schedule", f"[omo] {command} counts only when the user types it, and no timer does that for them.")
+
+
 def _count_denial(event: Event, world: World, denial: Denial) -> None:
     """A refusal that is repeated and repeated is a question for the user, not for a loop: the run comes to wait."""
 
@@ -446,6 +461,12 @@ GATES = (
         "agents that judge or review, started in other words than omo's",
         asks_judges_in_our_words,
         {"brief": f"its brief as the whole prompt: {', '.join(BRIEFS)} print it"},
+    ),
+    ToolGate(
+        "schedule",
+        "commands of omo that a timer is to type in the user's place",
+        leaves_commands_to_the_user,
+        {"schedule": "the user types it"},
     ),
     ToolGate(
         "ask", "questions to the user while a goal of a plan is open", keeps_questions_in_the_plan, _opened("ask")

@@ -69,6 +69,7 @@ EVENTS = {
 SHELL, POWERSHELL, WRITE, ASK, TO_DO, OTHER = "shell", "powershell", "write", "ask", "to-do", "other"
 COMPLETE = "complete"  # calls the goal of the host's own done
 START_AGENT = "start-agent"
+SCHEDULE = "schedule"  # has a timer type a prompt
 # What a hook decides: let it happen, send the agent back to work, end a prompt without the model, refuse a tool call,
 # or have nobody asked about it.
 ALLOW, KEEP_GOING, END_PROMPT, DENY, PERMIT = "allow", "keep-going", "end-prompt", "deny", "permit"
@@ -215,7 +216,7 @@ class Event:
         self.written_paths: list[str] = []
         self.question = ""
         self.started_agent = ""  # the type of the agent that a call wants to start
-        self.agent_prompt = ""  # all that it is told
+        self.agent_prompt = ""  # all that it is told, or what a timer is to type
         self.hides_agent_prompt = False  # that is encrypted, for the agent alone
         self.lacks_for_fresh_agent = ""  # the argument without which that agent begins with this whole conversation
         self.arguments: dict[str, Any] = {}  # of the tool, as they came, so that an identical call is known again

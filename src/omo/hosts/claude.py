@@ -31,6 +31,7 @@ TOOLS = {
     "PowerShell": hosts.POWERSHELL,
     "AskUserQuestion": hosts.ASK,
     **dict.fromkeys(("Agent", "Task"), hosts.START_AGENT),
+    **dict.fromkeys(("CronCreate", "ScheduleWakeup"), hosts.SCHEDULE),
     **dict.fromkeys(("Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch"), hosts.WRITE),
     # Its to-do list, and the tool that hands out the others.
     **dict.fromkeys(("TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"), hosts.TO_DO),
@@ -204,7 +205,7 @@ def _read_tool(event: Event, name: str, arguments: Json) -> None:
     event.command = _command(arguments)
     if event.tool == hosts.WRITE:
         event.written_paths = _written_paths(name, arguments)
-    if event.tool == hosts.START_AGENT:
+    if event.tool in (hosts.START_AGENT, hosts.SCHEDULE):
         event.started_agent, event.agent_prompt = texts_of(arguments, "subagent_type", "prompt")
     event.question = asked_in(arguments, "question")
 
