@@ -25,11 +25,11 @@ def test_a_mention_is_not_a_call() -> None:
 
 
 def test_every_command_in_order_with_its_words_as_the_program_gets_them() -> None:
-    text = 'cd \'a b\' && A=1 omo goal pause --reason "no \\"key\\" $X" 5 > out; ls -l *.py ~/x'
+    text = 'cd \'a b\' && A=1 omo goal pause --reason "no \\"key\\" $X" 5 > out; ls -l *.py ~/x "\\.d"'
     assert shell.commands(text) == [
         ["cd", "a b"],
         ["omo", "goal", "pause", "--reason", 'no "key" $X', "5"],
-        ["ls", "-l", "*.py", "~/x"],
+        ["ls", "-l", "*.py", "~/x", "\\.d"],
     ]
 
 
@@ -59,8 +59,10 @@ def test_a_wrapper_around_nothing_runs_nothing(words: list[str]) -> None:
         "omo 'goal pause",
         "\0\ud800omo goal pause))",
         "echo )( omo goal pause",
+        "ls; [[ omo goal pause",
+        "((omo goal pause",
     ],
-    ids=["too long", "too deep", "no end", "open quote", "binary", "nonsense"],
+    ids=["too long", "too deep", "no end", "open quote", "binary", "nonsense", "open test", "open arithmetic"],
 )
 def test_what_is_no_shell_text_is_survived(text: str) -> None:
     assert all(isinstance(word, str) for words in shell.commands(text) for word in words)
@@ -82,12 +84,13 @@ def test_shells_inside_shells_are_opened_only_so_far() -> None:
     [
         ("a > b", ["b"]),
         ("a >> 'b c' 2>&1", ["b c"]),
-        ("a &> b; c >| d", ["b", "d"]),
+        ("a &> b; c >| d; e >& f", ["b", "d", "f"]),
         ("a 2> b > c < d", ["b", "c"]),
         ("> b", ["b"]),
         ("(a; b) > c", ["c"]),
         ("for x in y; do a; done > b", ["b"]),
         ("cat <<END > b\ntext > no\nEND", ["b"]),
+        ("cat <<-END\ntext > no\n\tEND\na > b", ["b"]),
         ("bash -c 'a > b'", ["b"]),
         ("a > $X", ["$X"]),
         ("a >&2 2>&1 3>&-", []),

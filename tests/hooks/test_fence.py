@@ -81,7 +81,7 @@ def test_what_no_plan_may_change_even_if_its_fence_says_so(host: Host, path: str
     "path",
     [
         *("src/.env.example", "src/prod.env.example", "src/id_rsa.pub", "src/settings.json", ".github/x.yml"),
-        *(".gitignore", "src/hooks/a.py"),
+        *(".gitignore", "src/hooks/a.py", ".claude/notes.md"),
     ],
 )
 def test_what_only_looks_like_it_may_be_changed(host: Host, path: str) -> None:
@@ -245,6 +245,7 @@ def test_without_a_fence_nothing_changes(host: Host) -> None:
             "git clean -fdx .sisyphus/cc-omo/runs",
         ),
         *("sed -i s/a/b/ .sisyphus/cc-omo/events.jsonl", "cp x .sisyphus/omo.json"),
+        *("touch 'a\0b'; rm -r .sisyphus", 'cd "$DIR" && rm -r .sisyphus/cc-omo'),
     ],
 )
 def test_own_state_is_kept_from_the_shell_while_work_is_open(host: Host, command: str) -> None:
@@ -258,7 +259,7 @@ def test_own_state_is_kept_from_the_shell_while_work_is_open(host: Host, command
     [
         *("cat .sisyphus/cc-omo/events.jsonl", "cp .sisyphus/cc-omo/events.jsonl /tmp/e", "ls .sisyphus; rm -rf build"),
         *("echo x > .sisyphus/notes.md", "git commit -m 'rm -r .sisyphus'", "echo x > .env # .sisyphus"),
-        "git clean -fx",
+        *("git clean -fx", "ls *.tmp | xargs rm # .sisyphus", 'echo x > "$DIR/.env" # .sisyphus'),
     ],
 )
 def test_reading_it_or_writing_beside_it_is_not(host: Host, command: str) -> None:

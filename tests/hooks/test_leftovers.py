@@ -198,6 +198,15 @@ def test_a_plan_that_was_not_committed_when_it_began_is_nobodys_to_restore(host:
     assert bash(host, "git checkout -- .")
 
 
+def test_a_directory_that_holds_something_older_is_not_removed(host: Host, shell: Project) -> None:
+    shell.write("notes/tracked", "x\n")
+    shell.write("notes/todo.db", "ignored, and kept by nobody else\n")
+    commit(host.project, "docs: notes")
+    start(shell)
+    git(host.project, "rm", "-q", "notes/tracked")
+    assert "It was there before the session began" in bash(host, "rm -r notes")
+
+
 def test_an_index_that_git_cannot_read_removes_nothing(left: Host) -> None:
     git(left.project, "update-index", "--index-version", "4", "--split-index")
     assert bash(left, "rm README.md")

@@ -153,7 +153,7 @@ def test_the_spec_itself_is_never_edited(project: Path) -> None:
 
 
 def test_without_a_touch_list_the_project_is_the_fence(project: Path) -> None:
-    fence = Fence([], ["docs/**"], str(project), "", {})
+    fence = fence_for(["."], ["docs/**"], str(project))
     assert not fence.refusal("anything/at/all.txt", str(project))
     for path in ("docs/x.md", "/etc/hosts", ".env", ".git/config", "~/x", "~other/x", "/tmp"):
         assert fence.refusal(path, str(project)), path
@@ -177,6 +177,20 @@ def test_a_tree_goes_only_with_all_that_is_in_it(tmp_path: Path) -> None:
     assert "never to touch" in refused("mv src src2", fence)[0]
     os.remove(tmp_path / "src" / "deep" / "a.KEY")
     assert refused("rm -r src", fence) == []
+
+
+def test_a_link_is_changed_by_its_name_and_with_a_slash_what_lies_behind_it(tmp_path: Path) -> None:
+    (tmp_path / "src" / "gen").mkdir(parents=True)
+    (tmp_path / "src" / "gen" / ".env").write_text("A=b")
+    (tmp_path / "link").symlink_to("src")
+    fence = Fence(["src/**", "link"], ["src/gen/**"], str(tmp_path), "", {})
+    assert refused("rm link", fence) == []
+    assert "never to touch" in refused("rm -r link/", fence)[0]
+
+
+def test_a_name_that_is_not_known_may_be_one_that_the_plan_names(project: Path) -> None:
+    fence = fence_for(["src/**/*.py"], [], str(project))
+    assert refused('touch "src/a/b/$NAME.py"', fence) == []
 
 
 def test_state_kept_elsewhere_is_kept_too(tmp_path: Path) -> None:

@@ -123,13 +123,13 @@ class Fence:
                 return reason
         kind = TREE if write.kind in DEEP else write.kind
         reason = self._why_not(entry, kind) or self._why_not(target, kind)
-        if not reason and kind == TREE and os.path.isdir(entry) and not os.path.islink(entry):
-            reason = self._why_not_below(entry, write.detail if write.kind == TREE else "")
-        if not reason:
-            return ""
-        # test_a_new_link_is_removed_but_not_what_lies_behind_it in tests/hooks/test_leftovers.py.
-        is_through_link = write.path.endswith("/") and os.path.islink(entry)
-        if not is_through_link and self._is_taken_back(entry, write):
+        # A link, or what lies behind it: test_a_new_link_is_removed_but_not_what_lies_behind_it in
+        # tests/hooks/test_leftovers.py, test_a_link_is_changed_by_its_name_and_with_a_slash_what_lies_behind_it in
+        # tests/ultrawork/test_shell_fence.py.
+        changed = target if write.path.endswith("/") else entry
+        if not reason and kind == TREE and os.path.isdir(changed) and not os.path.islink(changed):
+            reason = self._why_not_below(changed, write.detail if write.kind == TREE else "")
+        if not reason or (changed == entry and self._is_taken_back(entry, write)):
             return ""
         return f"{shown(write.path)} {reason}. {self._why_it_stays(entry, write.kind)}{REMEDY}"
 
@@ -292,9 +292,9 @@ def state_refusal(write: Write) -> str:
     return f"{shown(write.path)} is {STATE} or holds it, {rests}: omo --help lists the commands that change it"
 
 
-def fence_for(touch: Sequence[str], never: Sequence[str], root: str, environ: Mapping[str, str] | None = None) -> Fence:
+def fence_for(touch: Sequence[str], never: Sequence[str], root: str) -> Fence:
     """The fence a plan asks for, before any session has opened it."""
-    return Fence(_plain_paths(list(touch)) or [], _plain_paths(list(never)) or [], root, "", environ or {})
+    return Fence(_plain_paths(list(touch)) or [], _plain_paths(list(never)) or [], root, "", {})
 
 
 def open_fence(row: SessionRow, environ: Mapping[str, str]) -> Fence | None:

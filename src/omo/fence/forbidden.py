@@ -145,7 +145,7 @@ def _runs_unread_text(words: list[str], call: SimpleCommand, upstream: Sequence[
     if called in SHELLS:
         flags, rest = shell_call(words)
         # With -n it only reads: `cat src/a.sh | bash -n` in tests/ultrawork/shell_commands.txt.
-        return "c" not in flags and "n" not in flags and (not rest or "s" in flags)
+        return "c" not in flags and "n" not in flags and (rest[:1] in ([], ["/dev/stdin"]) or "s" in flags)
     if isinstance(words[0], Unknown) and "sh" in called.lower():
         takes_program = True  # $SHELL
     elif is_interpreter:

@@ -57,8 +57,6 @@ def _behind(words: list[str]) -> list[list[str]]:
         rest = words[1:]
         while rest and (rest[0].startswith("-") or (rest[0].partition("=")[0].isidentifier() and "=" in rest[0])):
             option, rest = rest[0], rest[1:]
-            if option == "--":
-                break
             if option in values:
                 rest = rest[1:]
         return [rest[count:]]
