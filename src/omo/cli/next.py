@@ -175,7 +175,7 @@ def _nothing_is_on(context: Context, session: str, rows: Json) -> Result:
     """Where else its work is on; or how one starts, or takes up what another conversation left and nobody works on."""
     for marker in markers.every():
         there = marker.state.removesuffix(markers.IN_PROJECT)
-        if marker.session == session and there != marker.state != context.state and not marker.was_replaced:
+        if marker.session == session and there != marker.state and runtime.is_on_at(marker):
             step = NextStep("there", f"work where it is on ({marker.on})", (Command(("cd", there)),))
             return _off(session, step, _in_words(step), "directory")
     for other, row in left_open.of_others(rows, session).items():

@@ -18,13 +18,12 @@ from pathlib import Path
 
 from omo import options, table
 from omo.context import Context, plugin_root
-from omo.errors import BadInput, OmoError, Refused, Unreadable, Unwritable
+from omo.errors import BadInput, Refused, Unreadable, Unwritable
 from omo.hosts import launcher, setups
 from omo.hosts.setups import HostSetup, read_object
 from omo.result import Result
 from omo.safe_open import regular_file
 from omo.state import STATE_DIR, markers, paths, runtime
-from omo.state.rows import EMPTY
 from omo.text import block, clip
 
 LONGEST_LINE = 1000
@@ -391,19 +390,10 @@ def live_sessions() -> list[str]:
     """Those that would lose what they stand on, each with where it is."""
     lines = []
     for marker in markers.every():
-        if marker.was_replaced or not os.path.isdir(marker.state) or not _is_held(marker):
-            continue
-        project = marker.state.removesuffix(os.path.join(os.sep, STATE_DIR))
-        lines.append(f"{clip(marker.session, 64)} in {clip(project, 200)}")
+        if runtime.is_on_at(marker):
+            project = marker.state.removesuffix(markers.IN_PROJECT)
+            lines.append(f"{clip(marker.session, 64)} in {clip(project, 200)}")
     return lines
-
-
-def _is_held(marker: markers.Marker) -> bool:
-    """Whether the session has open work; also where its state cannot be read, so that it is named."""
-    try:
-        return runtime.is_held(runtime.session(marker.state, marker.session) or EMPTY)
-    except OmoError:
-        return True
 
 
 def _remove(made: list[Path]) -> None:

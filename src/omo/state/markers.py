@@ -103,16 +103,16 @@ def replaced(state: str) -> None:
         pass
 
 
-def remove(session: str, state: str) -> bool:
-    """Whether there was one for this state, and this call has removed it. What others left behind goes too."""
+def remove(session: str, state: str) -> None:
+    """What others left behind goes too."""
     marker = _read(session, state)
-    is_removed = marker is not None and _unlink(marker)
+    if marker is not None:
+        _unlink(marker)
     for count, other in enumerate(_all()):
         if count == MOST_SWEPT:
             break
         if other.is_left_over():
             _unlink(other)
-    return is_removed
 
 
 def is_there(session: str, state: str) -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.state.ledger_rows import SessionEvent
+    from omo.state.markers import Marker
     from omo.state.rows import FenceLists, Runtime, SessionRow, Summary
 
     Works = list[tuple[str, Summary]]
@@ -87,6 +88,14 @@ def is_live(row: SessionRow) -> bool:
 def is_held(row: SessionRow) -> bool:
     """Live, and not only because an end is still to be told in a conversation that may be gone."""
     return is_live(row) and not is_over(row)
+
+
+def is_on_at(marker: Marker) -> bool:
+    """Whether its session has open work where it says; also where the state cannot be read, so that it is named."""
+    try:
+        return is_held(session(marker.state, marker.session) or EMPTY)
+    except Unreadable:
+        return True
 
 
 def is_over(row: SessionRow) -> bool:
