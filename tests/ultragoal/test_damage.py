@@ -64,8 +64,10 @@ def test_an_edited_view_is_seen_and_never_believed(project: Project, edit: Calla
     project.complete("G002")
     assert project.run().edited_view() == ""
     assert [kept.read_text() for kept in project.directory.glob("goals.json.edited-*")] == [edited]
+    (project.directory / "brief.md").write_text("less\n", encoding="utf-8")
     project.complete("G003")
     assert project.final() == "G003"
+    assert [kept.read_text() for kept in project.directory.glob("brief.md.edited-*")] == ["less\n"]
 
 
 # A project that was moved

@@ -133,16 +133,17 @@ class PlanRun(Run[Plan]):
             return
         shown = {**plans.render(self.state), "ledger": {"seq": self.state.seq, "prev": self.rows[-1].get("prev")}}
         wanted = json.dumps({**shown, "digest": _digest(shown)}, ensure_ascii=False, indent=2) + "\n"
-        text = _text(self.snapshot)
-        if text is not None and not _is_ours(text):
-            kept = store.keep_as(self.snapshot, "edited", self.caller.now)
-            self.notes.append(f"{self.snapshot} had been edited by hand: kept as {kept}, and written anew")
+        brief = self.state.brief + "\n"
+        self._write_view(self.snapshot, wanted, _is_ours)
+        self._write_view(self.brief, brief, brief.__eq__)
+
+    def _write_view(self, path: str, wanted: str, is_ours: Callable[[str], bool]) -> None:
+        text = _text(path)
+        if text is not None and not is_ours(text):
+            kept = store.keep_as(path, "edited", self.caller.now)
+            self.notes.append(f"{path} had been edited by hand: kept as {kept}, and written anew")
         if text != wanted:
-            store.replace(self.snapshot, wanted)
-        if _text(self.brief) != self.state.brief + "\n":
-            if os.path.isdir(self.brief):
-                store.keep_as(self.brief, "edited", self.caller.now)
-            store.replace(self.brief, self.state.brief + "\n")
+            store.replace(path, wanted)
 
     @cached_property
     def base_settings(self) -> Settings:
