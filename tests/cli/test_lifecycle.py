@@ -187,6 +187,14 @@ def test_the_next_conversation_is_held_to_the_goals_of_the_last(project: Project
     assert (next_stop(project), next_stop(project, OTHER)) == ("not-active", "block")
 
 
+def test_what_is_called_off_twice_in_a_terminal_is_told_and_a_start_there_sets_it_going(project: Project) -> None:
+    begin_ralph(project)
+    for _ in range(2):
+        project.check("stop-continuation", "--session", SESSION, by="user")
+    assert "was cancelled by you in another terminal" in project.stop().message
+    assert "ralph goes on with it." in project.check("ulw", "start", "--session", SESSION, by="user").out
+
+
 def test_a_session_gives_its_goals_up_in_plain_sight(project: Project) -> None:
     begin_goal(project)
     assert project.agent("state", "clear", "--mode", "verify").code == 3
@@ -195,6 +203,7 @@ def test_a_session_gives_its_goals_up_in_plain_sight(project: Project) -> None:
     summary = project.row()["work"]["verify"]
     assert (summary["state"], summary["outcome"]["verdict"]) == ("blocked", "ended")
     assert summary["why"] == "the agent cleared the goals with 1 open", "goals, and not what they owe"
+    assert "No session of this project is live" in project.user("stop-continuation").out
     assert project.user("state", "clear", "--mode", "verify", "--session", SESSION).code == 0
     assert "verify" not in project.row()["work"]
 

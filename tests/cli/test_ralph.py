@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from omo.state import ledger
 from omo.workflows.ralph.run import RALPH
 from tests.cli.sessions import OF_ANOTHER, next_stop
-from tests.project import SESSION, Project, Ran
+from tests.project import SESSION, Project, Ran, damage
 from tests.ralph.project import Project as RalphProject
 from tests.ralph.project import answer, criterion, question, reply
 
@@ -34,9 +33,18 @@ def judged(project: Project, **results: str) -> None:
     RalphProject(project.root, now=project.now - 90, session=SESSION).judged(**results)
 
 
+def ledger_of(project: Project) -> Path:
+    (directory,) = Path(RALPH.home(project.state)).glob("r*-*")
+    return directory / "ledger.jsonl"
+
+
 def rows(project: Project) -> list[dict[str, Any]]:
-    (name,) = [one for one in os.listdir(RALPH.home(project.state)) if one.startswith("r")]
-    return ledger.rows(os.path.join(RALPH.directory(project.state, name), "ledger.jsonl"))
+    return ledger.rows(str(ledger_of(project)))
+
+
+def cut_last_row(project: Project) -> None:
+    lines = ledger_of(project).read_text().splitlines()
+    ledger_of(project).write_text("\n".join(lines[:-1]) + "\n")
 
 
 def test_a_start_shows_the_criteria_for_the_user_to_see(project: Project) -> None:
@@ -178,6 +186,10 @@ def test_a_round_costs_two_calls(project: Project) -> None:
     shown = project.agent("next").out
     assert 'seen: "clear: README.md names `2 of 3`"' in shown
     assert "C1" not in shown
+    assert project.agent("ralph", "judge").code == 3
+    report = project.agent("report", "--md").out
+    assert "**skipped phase** (ralph): round 1: REFINE was skipped: one file, nothing to refine" in report
+    assert "**circumvention** (ralph): round 2: a verdict was asked for over phases that did not happen: PLAN" in report
 
 
 def test_a_gate_that_fails_is_told_with_what_it_prints_and_counts_against_nobody(project: Project) -> None:
@@ -202,6 +214,10 @@ def test_a_pass_ends_with_a_receipt_and_lets_go(project: Project) -> None:
     assert set(told["receipt"]["criteria"]) == {"C1", "C2"}
     assert next_stop(project) == "done"
     assert project.agent("ralph", "judge").code == 3
+    damage(ledger_of(project))
+    told = project.agent("ralph", "status", "--json").json
+    assert (told["state"], told["next"]["action"]) == ("damaged", "start")
+    assert next_stop(project) == "done", "what is over stays so"
 
 
 def test_the_last_iteration_is_a_forced_honest_stop(project: Project) -> None:
@@ -229,12 +245,10 @@ def test_the_criteria_are_those_of_the_start(project: Project) -> None:
 def test_the_ledger_of_a_run_is_verified_with_the_sessions(project: Project) -> None:
     start(project)
     assert project.agent("ledger", "verify").code == 0
-    (directory,) = Path(RALPH.home(project.state)).glob("r*-*")
-    text = (directory / "ledger.jsonl").read_text()
-    (directory / "ledger.jsonl").write_text(text.replace("part 1", "part 9"))
+    ledger_of(project).write_text(ledger_of(project).read_text().replace("part 1", "part 9"))
     ran = project.agent("ledger", "verify", "--json")
     assert ran.code == 3
-    assert [path for path, found in ran.json["ledgers"].items() if found] == [str(directory / "ledger.jsonl")]
+    assert [path for path, found in ran.json["ledgers"].items() if found] == [str(ledger_of(project))]
     refused = project.agent("ralph", "judge")
     assert (refused.code, "not as omo wrote it" in refused.err) == (3, True)
     told = project.agent("ralph", "status", "--json").json
@@ -243,32 +257,41 @@ def test_the_ledger_of_a_run_is_verified_with_the_sessions(project: Project) -> 
     assert told["next"]["action"] == "repair"
 
 
-def test_the_end_names_what_the_user_repaired(project: Project) -> None:
+def test_a_run_whose_end_was_cut_off_is_carried_on_all_the_same(project: Project) -> None:
+    start(project, "--max-iterations", "1")
+    judged(project, C1="pass")
+    project.stop()
+    cut_last_row(project)
+    begun = project.agent("ralph", "start", "--criteria", criteria(project, criterion(3)))
+    assert "ledger damaged; 2 criteria were dropped (C1, C2)" in begun.out
+
+
+def test_that_a_ledger_was_repaired_is_told_with_the_end(project: Project) -> None:
     start(project)
-    (directory,) = Path(RALPH.home(project.state)).glob("r*-*")
-    with (directory / "ledger.jsonl").open("a") as ledger:
-        ledger.write('{"kind": "judged", "verdict": "pass"}\n')
-    assert project.agent("ralph", "judge").code == 3
-    assert project.user("ledger", "repair", "--session", SESSION).code == 0
-    assert project.agent("ralph", "abandon", "the user wants something else").code == 0
-    (exception,) = rows(project)[-1]["outcome"]["exceptions"]
-    assert "its ledger was damaged" in exception["what"]
+    judged(project, C1="pass")
+    cut_last_row(project)
+    project.check("ledger", "repair", "--session", SESSION, by="user")
+    judged(project, C1="pass", C2="pass")
+    (let_through,) = project.summary("ralph")["outcome"]["exceptions"]
+    assert let_through["what"] == "its ledger was damaged after row 3"
 
 
 def test_giving_up(project: Project) -> None:
-    start(project)
+    run = start(project).json["run"]
     assert project.agent("ralph", "abandon", "no").code == 2
     ran = project.agent("ralph", "abandon", "the user wants something else")
     assert ran.code == 0
     assert "the user is shown this" in ran.err
     assert next_stop(project) == "waiting"
     assert rows(project)[-1]["kind"] == "ended"
+    assert "ended already (abandoned)" in project.agent("ralph", "abandon", "the user wants something else").err
     assert "end your turn" in project.agent("ralph", "start", "--criteria", criteria(project)).err
     RalphProject(project.root, now=project.now).turn_ends(SESSION)
     ran = project.agent("ralph", "start", "--criteria", criteria(project, criterion(1)))
     assert "omo gate add NAME -- COMMAND" in ran.err
     for argv in (("status",), ("artifacts",)):
         assert "abandoned; 1 criterion was dropped (C2)" in project.agent("ralph", *argv).out, argv
+    project.agent("ralph", "status", "--run", run)
     assert next_stop(project) == "block"
 
 

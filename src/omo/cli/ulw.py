@@ -66,7 +66,15 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
             )
         ceilings = None if context.is_agent else context.settings.budget  # an agent's shell sets none
         pinned = len(gates.current(context.state, name, row))
-        armed = session.arm(row, by=context.actor, limits=limits, now=context.now, ceilings=ceilings, pinned=pinned)
+        armed = session.arm(
+            row,
+            by=context.actor,
+            limits=limits,
+            now=context.now,
+            ceilings=ceilings,
+            pinned=pinned,
+            also=(row or EMPTY)["work"],  # no task is named, so whatever was on goes on
+        )
         event: SessionEvent = {"kind": "activated", "rule": "cli", **session.begun(row, armed, began)}
         return runtime.Change(session.woken(row, armed), armed, [event])
 

@@ -356,7 +356,7 @@ def _carried_on(last: RalphState | None, wanted: Sequence[Criterion]) -> RunBefo
             dropped.append(old)
     return {
         "run": last.run,
-        "how": last.how or "abandoned",
+        "how": last.how or "ledger damaged",  # else it would have to be ended before another begins
         "statuses": {name: known.status for name, known in last.states.items()},
         "dropped": dropped[:MOST_CRITERIA],
     }

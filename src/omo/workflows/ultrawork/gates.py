@@ -447,7 +447,8 @@ class SessionGates:
             if not was_seen and not failed_without:
                 raise Refused(
                     f"nobody has seen gate {name} fail without the work",
-                    fix="omo ulw done, which runs it without the work; then record it",
+                    fix="omo ulw done runs one that the project names without the work; then record it; "
+                    f"one that you chose: mend it, or omo gate remove {name}, which the end tells",
                 )
             return None, [{"kind": "gate-recorded", "name": name, "how": "pre-existing", "evidence": evidence.strip()}]
 
