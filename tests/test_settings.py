@@ -83,7 +83,7 @@ def test_a_budget_is_an_amount_or_off_and_by_default_none(
         ("1,500 tokens 1 agent", {"tokens": 1500, "agents": 1}),
         ("500k tokens", {"tokens": 500_000}),
         ("off", {}),
-        *((wrong, "is no budget") for wrong in ("2M", "many tokens", "0 agents", "1.5 agents", "tokens 5", "5 m")),
+        *((wrong, "is no budget") for wrong in (",", "2M", "many tokens", "0 agents", "1.5 agents", "tokens 5", "5 m")),
     ],
 )
 def test_a_budget_is_said_in_one_line(tmp_path: Path, value: str, expected: object) -> None:
@@ -127,6 +127,9 @@ def test_the_project_file_is_read_strictly(tmp_path: Path, value: object) -> Non
 def test_an_unknown_setting_and_a_broken_file_are_said(tmp_path: Path) -> None:
     write(tmp_path, '{"max_stop_block": 4}')
     assert "max_stop_blocks" in settings.load({}, str(tmp_path)).problems[0]
+    for command in (["make"], " "):
+        write(tmp_path, json.dumps({"gates": {"tests": command}}))
+        assert "gates must have a command for 'tests'" in settings.load({}, str(tmp_path)).problems[0]
     write(tmp_path, "{")
     assert "not valid JSON" in settings.load({}, str(tmp_path)).problems[0]
 
@@ -140,9 +143,10 @@ def test_keyword_modes(tmp_path: Path, value: str, expected: str) -> None:
     ("value", "expected"),
     [("1", True), ("true", True), ("ON", True), ("0", False), ("false", False), ("perhaps", False)],
 )
-def test_whether_the_user_is_there_is_a_switch(tmp_path: Path, value: str, expected: bool) -> None:
-    loaded = settings.load({"OMO_ATTENDED": value}, str(tmp_path))
+def test_a_switch_is_on_or_off(tmp_path: Path, value: str, expected: bool) -> None:
+    loaded = settings.load({"OMO_ATTENDED": value, "OMO_EXPERIMENT": value}, str(tmp_path))
     assert loaded.attended is expected
+    assert bool(loaded.proof_minutes) is (expected or value == "perhaps")
     assert bool(loaded.problems) is (value == "perhaps")
 
 

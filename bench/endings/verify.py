@@ -604,6 +604,14 @@ def _(run: Play) -> None:
     finished(run)
 
 
+@ending("verify", "the user's guard is green, no file was changed, and a judge says pass", HELD, ATTESTED)
+def _(run: Play) -> None:
+    begun(run, {**TESTS_PASS, "guard": True}, f"Is it so that {IN_WORDS}?", by="user")
+    assert run.omo("verify brief G1") == 0, run.printed
+    run.agent_ends("omo:judge", verdict_on(run.printed, "pass"))
+    finished(run)
+
+
 @ending("verify", "honest: the user's check failed at the beginning and passes", PROVEN)
 def _(run: Play) -> None:
     with_failing_test(run)
@@ -804,6 +812,15 @@ def named_beside(run: Play) -> None:
 @ending("verify", "a second goal that the user names is never filed", HELD)
 def _(run: Play) -> None:
     named_beside(run)
+    assert finished(run) == 0, run.printed
+
+
+@ending("verify", "a second goal that the user names, another filed in its place", HELD)
+def _(run: Play) -> None:
+    named_beside(run)
+    begun(run, NOTES, goal="G3")
+    run.write("NOTES", "mul is for later\n")
+    assert finished(run, "G3", "the notes are there") == 0, run.printed
     assert finished(run) == 0, run.printed
 
 

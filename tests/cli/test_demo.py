@@ -35,6 +35,7 @@ def test_the_demo_plays_to_its_end(project: Project, environ: dict[str, str]) ->
     ):
         assert line in ran.out
     assert max(map(len, ran.out.splitlines())) <= 80
+    assert project.omo("demo", "--json", by="user", env=environ).json["steps"], "and nothing else is printed"
 
 
 def test_bin_omo_runs_the_same_cli(project: Project, environ: dict[str, str]) -> None:

@@ -48,6 +48,11 @@ def failed_before(project: Project) -> None:
     arm(project)
     project.write("calc.py", "def old():\n    return 1\n\n\ndef new():\n    return 3\n")
     project.write("test_new.py", CASE.format("new", 3))
+    project.prompt("/omo:pin tests -- make test")
+    for word in ([], ["--because", "the new one is there"]):  # only the user lets theirs through
+        refused = project.check("ulw", "done", *word, code=3)
+        assert "tests: failed before the work and still" in refused.err
+    project.prompt("/omo:unpin tests")
     assert "failed before the work and still" in project.check("ulw", "done").out
 
 

@@ -183,6 +183,7 @@ def test_the_gates_of_a_run_are_asked(project: Project) -> None:
     assert facts(told)["attended"] == (False, "as committed where the run began, runtime.local.json")
     assert told["change"][1].startswith("after 2 more identical calls the run waits for you")
     assert explain(project, "tool", "--", "omo goal pause")["rule"] == "pause"
+    assert "nobody is asked about it" in explain(project, "tool", "--", "omo status")["why"]
     assert explain(project, "tool", "--", "cd x && omo goal complete")["rule"] == "complete"
     project.environ["OMO_ATTENDED"] = "1"
     told = explain(project, "tool", "--tool", "AskUserQuestion")

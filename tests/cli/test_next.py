@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from omo.state import paths
@@ -103,6 +104,7 @@ def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Proj
 
 
 def test_what_another_conversation_left_open_is_offered(project: Project) -> None:
+    assert "none is known here" in project.check("next", "--session", "other", code=2).err
     project.check("ultragoal", "create-goals", "--brief", TWO, session="other")
     assert "left open" not in project.agent("next").out  # somebody may be at it, and would not have it taken away
     project.now += left_open.IDLE_FOR
@@ -122,6 +124,12 @@ def test_in_another_worktree_it_says_where_the_work_is_on(project: Project, tmp_
         "Next: work where it is on (ultrawork)",
         f'  $ cd "{project.root}"',
     ]
+    shutil.rmtree(project.state)
+    for there in (project.root, tmp_path / "other"):
+        assert "  $ cd" not in project.check("next", cwd=there).out, "it is on no more"
+    project.environ["OMO_STATE_DIR"] = str(tmp_path / "states")
+    project.prompt("ulw mend it")
+    assert "  $ cd" not in project.check("next", cwd=tmp_path / "other").out, "nobody knows which directory"
 
 
 def test_a_red_gate_is_shown_with_its_command_and_what_it_printed(project: Project) -> None:

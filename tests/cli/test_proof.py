@@ -32,13 +32,15 @@ def places(project: Project, *arguments: str) -> dict[str, str]:
 
 
 def test_it_needs_no_run_and_says_where_no_test_would_notice(changed: Project) -> None:
+    changed.write("calc.py", FIXED.replace("\n\n\n", "\n\n\n\n# adds\n").replace("LIMIT", "# eleven\nLIMIT"))
     told = changed.check("proof", *GATE, by="user")
     first, *rows = told.out.splitlines()
     assert first == f"python3 -B test_calc.py, changes since {changed.git('rev-parse', 'HEAD')[:12]}"
-    assert rows[0] == "  not held   calc.py:1 LIMIT = 11"
-    assert rows[1].startswith("  held       calc.py:5 AssertionError")
-    assert re.fullmatch(r"2 hunks: 1 held, 1 not held\. \(6 runs in \d+ s\)", rows[2])
-    assert "not that they check all it does" in rows[3]
+    assert rows[0] == "  not held   calc.py:1-2 LIMIT = 11"
+    assert rows[1].startswith("  held       calc.py:8 AssertionError")
+    assert rows[2] == "1 hunk of comments or blanks not looked at"
+    assert re.fullmatch(r"3 hunks: 1 held, 1 not held, 1 not looked at\. \(6 runs in \d+ s\)", rows[3])
+    assert "not that they check all it does" in rows[4]
     assert changed.git("status", "--porcelain", "--", ":!.sisyphus") == "M calc.py"
 
 
@@ -70,6 +72,7 @@ def test_the_command_is_what_was_typed_else_pinned_else_the_projects_own(changed
     changed.git("add", "Makefile")
     changed.git("commit", "-q", "-m", "a target")
     assert changed.check("proof", "--json", by="user").json["command"] == "make test"
+    changed.prompt("/omo:pin lint -- ruff check")
     changed.prompt("/omo:pin python3 -B test_calc.py")
     assert changed.check("proof", "--json", by="user").json["command"] == "python3 -B test_calc.py"
     assert (

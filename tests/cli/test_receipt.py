@@ -54,7 +54,8 @@ def work(project: Project, *, commits: bool = True) -> None:
 
 
 def written(project: Project, out: Path) -> Row:
-    project.check("receipt", "write", "--out", str(out), by="user")
+    """As a job of the user's, which has no terminal."""
+    project.check("receipt", "write", "--out", str(out), by="job", has_terminal=False, is_under_agent=False)
     value: Row = json.loads(out.read_text(encoding="utf-8"))
     return value
 

@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from omo.state import paths
 from omo.views.report import markdown, page
+from omo.work import outcome
 from tests.project import SESSION, Project
 from tests.report import sample
 
@@ -90,6 +92,8 @@ def test_out_writes_exactly_there_and_again_over_a_report(done: Project, name: s
         assert ran.code == 0, ran.err
         assert ran.out.splitlines()[-1] == str(done.root.parent / name)
     assert [path for path in os.listdir(done.root.parent) if path.endswith(".tmp")] == []
+    ran = done.user("report", "--session", SESSION, *option, "--json", "--out", f"../{name}")
+    assert ran.json["path"] == str(done.root.parent / name), "and not only printed"
 
 
 @pytest.mark.parametrize(
@@ -199,6 +203,8 @@ def test_a_gate_of_the_agents_own_is_an_exception_in_plain_sight(project: Projec
     assert f"| ✅ | tests {command}, pinned by the agent | pass | 0." in project.agent("report", "--md").out
     page_text = Path(project.agent("report").out.splitlines()[-1]).read_text(encoding="utf-8")
     assert "<li>test &#39;a b&#39; = &#39;a b&#39;</li>" in page_text
+    project.user("gate", "add", "theirs", "--session", SESSION, "--", "git", "--version")
+    assert "every gate was" not in project.agent("report", "--md").out
 
 
 def test_of_a_run_that_was_called_off_the_task_and_the_files_are_told(project: Project) -> None:
@@ -239,6 +245,8 @@ def test_a_gate_that_fails_beside_the_work_is_named(project: Project) -> None:
         "verify: goal G1: 1 of 1 check passes; nothing that runs showed it: its checks look at the form of files."
     )
     assert [(one["what"], one["where"]) for one in told["notices"]] == [("gate not passing", "tests")]
+    project.agent("gate", "add", "never", "--", "git", "--version")
+    assert "**gate not run**" in project.agent("report", "--md").out
 
 
 def test_state_that_cannot_be_read_is_said(project: Project) -> None:
@@ -247,6 +255,13 @@ def test_state_that_cannot_be_read_is_said(project: Project) -> None:
     told = project.agent("report", "--json").json
     assert told["verdict"]["text"] == "NOT proven: its state cannot be read."
     assert [(one["what"], one["where"]) for one in told["notices"]] == [("unreadable", "state")]
+
+
+def test_what_a_ledger_proved_that_is_gone_is_not_proven(project: Project) -> None:
+    proven = outcome.outcome(outcome.PROVEN, "it passes")
+    ended: Any = {"run": "r1", "state": "done", "outcome": proven, "cleared": True}
+    project.change_row(lambda row: {**row, "work": {"ralph": ended}})
+    assert project.agent("report").out.startswith("NOT proven: there is nothing that could prove it")
 
 
 def test_a_session_with_nothing_and_a_run_nobody_knows(done: Project) -> None:
@@ -278,6 +293,9 @@ def test_a_run_of_plain_ultrawork_by_its_name(done: Project) -> None:
         done.prompt("ulw something else", session=session)
     shown = done.user("report", "--run", run, "--json")
     assert (shown.json["session"], shown.err) == (SESSION, "")
+    done.prompt("/omo:verify that it is newer")
+    assert done.user("report", "--run", run).out.startswith(HELD)
+    assert done.user("report", "--session", SESSION).out.startswith("NOT proven: ")
 
 
 def test_every_workflow_is_on_the_page_with_its_evidence(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from omo.errors import Refused
 from omo.hosts import claude_setup
 from omo.hosts.setups import OK, WARN, DoctorFinding
 from tests.project import Ran
+from tests.terminal import terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = 1_790_000_000.0
@@ -109,6 +110,7 @@ def test_another_status_line_stays_and_comes_first(desk: Desk, theirs: str) -> N
     ours.write_text('read -r first; echo "ours saw $first"\n')
     done = subprocess.run(["sh", "-c", desk.command()], input='{"a": 1}\n', capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ('theirs\nours saw {"a": 1}\n', "")
+    assert f"writes {ours}" in desk.omo("setup", "statusline").out, "it is not as it should be"
     desk.omo("setup", "remove", "--yes")
     assert json.loads(desk.settings.read_text()) == old
 
@@ -196,18 +198,19 @@ CONSOLE = "import sys; sys.path.insert(0, sys.argv[1]); del sys.argv[:2]; from o
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="what programs above have is looked up in /proc")
-@pytest.mark.parametrize("above", ["", "setsid "])
-def test_an_agents_shell_is_no_script_though_it_drops_its_variables(desk: Desk, above: str) -> None:
+@pytest.mark.parametrize(("above", "has_terminal"), [("", False), ("setsid ", False), ("", True)])
+def test_an_agents_shell_stays_one_though_it_drops_its_variables(desk: Desk, above: str, has_terminal: bool) -> None:
     argv = [sys.executable, "-c", CONSOLE, str(ROOT / "src"), "omo", "setup", "path", "--yes"]
     script = f"{above}env -u CLAUDECODE {shlex.join(argv)}; exit $?"  # no exec: the shell stays above it
-    done = subprocess.run(
-        ["sh", "-c", script],
-        env={**desk.environ, "CLAUDECODE": "1"},
-        cwd=desk.project,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
+    with terminal() as screen:
+        done = subprocess.run(
+            ["sh", "-c", script],
+            env={**desk.environ, "CLAUDECODE": "1"},
+            cwd=desk.project,
+            stdin=screen if has_terminal else subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
     assert (done.returncode, "a person types it" in done.stderr) == (3, True), done.stdout
     assert not desk.launcher.exists()
 
@@ -262,6 +265,7 @@ def test_where_the_clone_is_gone_the_launcher_finds_what_a_host_has(desk: Desk, 
     text = desk.launcher.read_text()
     assert str(ROOT) in text
     desk.launcher.write_text(text.replace(str(ROOT), "/nowhere"))
+    assert desk.omo("setup", "path").out.startswith(f"writes {desk.launcher}"), "which is omo's own"
     assert "the plugin is gone" in version_of(desk)
     root = desk.home / "kept by the host"
     put_program(root, "of the host")
@@ -276,6 +280,8 @@ def test_where_the_directory_is_not_on_path_the_line_to_type_is_said(desk: Desk)
     assert found.fix == shlex.join([str(ROOT / "bin" / "omo"), "setup", "path"])
     told = desk.omo("setup", "path", "--yes").out
     assert told.splitlines()[-1].strip() == "echo 'export PATH=\"$HOME/.local/bin:$PATH\"' >> ~/.zshrc"
+    desk.environ["SHELL"] = "/usr/bin/fish"
+    assert "\n  fish_add_path '" in desk.omo("setup", "path").out
     desk.environ["PATH"] = f"{desk.launcher.parent}:{desk.environ['PATH']}"
     assert desk.omo("setup", "path").out == f"{desk.launcher} is so already.\n"
     assert (on_path(desk.probe).result, on_path(desk.probe).seen) == (OK, str(desk.launcher))
@@ -342,6 +348,7 @@ def test_nothing_is_left_of_it(desk: Desk) -> None:
     before = desk.everything()
     desk.omo("setup", "path", "--yes")
     desk.omo("setup", "statusline", "--yes")
+    desk.omo("setup", "codex", "--yes")
     for home in (desk.home / "data", desk.home / ".claude" / "plugins" / "data" / "omo-omo"):
         (home / "env-1-1-1" / "bin").mkdir(parents=True)
         for name in ("environment", "environment-1-2", "environment.log", "root", "env-1-1-1/bin/python"):
@@ -387,17 +394,20 @@ def test_a_link_to_a_clone_goes_and_the_clone_stays(desk: Desk) -> None:
     desk.omo("setup", "statusline", "--yes")
     desk.omo("setup", "remove", "path", "--yes")
     assert not os.path.lexists(desk.launcher)
+    assert (on_path(desk.probe).result, on_path(desk.probe).seen) == (OK, str(ROOT / "bin" / "omo"))
     assert "statusLine" in json.loads(desk.settings.read_text()), "only what was named"
     assert (ROOT / "bin" / "omo").is_file()
 
 
 def test_somebody_at_a_terminal_is_asked(desk: Desk) -> None:
     argv = [sys.executable, "-c", CONSOLE, str(ROOT / "src"), "omo", "setup", "path"]
-    keyboard, screen = os.openpty()
-    os.write(keyboard, b"y\n")
-    done = subprocess.run(argv, env=desk.environ, cwd=desk.project, stdin=screen, capture_output=True, text=True)
-    os.close(screen)
-    os.close(keyboard)
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Done.")
-    assert done.stderr.endswith("Do this? [y/N] ")
+    for typed, code, said in ((b"\n", 3, "Nothing was done."), (b"y\n", 0, "Done.")):
+        assert not desk.launcher.exists()
+        keyboard, screen = os.openpty()
+        os.write(keyboard, typed)
+        done = subprocess.run(argv, env=desk.environ, cwd=desk.project, stdin=screen, capture_output=True, text=True)
+        os.close(screen)
+        os.close(keyboard)
+        assert (done.returncode, done.stdout.splitlines()[0]) == (code, said)
+        assert done.stderr.endswith("Do this? [y/N] ")
     assert desk.launcher.is_file()

@@ -317,6 +317,8 @@ def test_a_replay_brings_a_session_up_that_a_crash_left_behind(project: Project)
         (["--goal-id", "G009", "--status", "failed", "--evidence", "seen"], 2),
         (["--goal-id", "G001", "--status", "failed", "--evidence", "seen", "--goal-json", "no.json"], 2),
         (["--goal-id", "G001", "--status", "failed", "--evidence", "seen", "--goal-json", "{}"], 2),
+        (["--goal-id", "G001", "--status", "failed", "--evidence", "seen", "--goal-json", '["objective"]'], 2),
+        (["--goal-id", "G001", "--evidence", "seen", "--quality-gate-json", "{}", "--", "cat", "a"], 2),
         (["--goal-id", "G001", "--status", "failed", "--evidence", "seen", "--goal-json", ANOTHER_GOAL], 3),
         (["--status", "failed", "--evidence", "seen", "--", "ls"], 2),
     ],

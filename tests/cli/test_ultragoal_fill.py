@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.project import Project, Ran
-from tests.ultragoal.gates import screenshot, terminal, transcript
+from tests.ultragoal.gates import screenshot, terminal, transcript, valid_gate
 from tests.ultragoal.project import CLEAN
 
 GREET = "import sys\nprint('hello', *sys.argv[1:])\n"
@@ -178,34 +178,52 @@ def test_what_is_to_be_recorded_anew_is_named_with_where(started: Project) -> No
 
 
 def test_what_a_reviewer_returned_as_rows_is_taken_as_it_is(started: Project) -> None:
-    started.write(".sisyphus/evidence/G001/attacks.txt", "4 names, 4 greeted\n")
-    attack = {"id": "attacks", "kind": "test-report", "path": ".sisyphus/evidence/G001/attacks.txt"}
-    case = {"id": "long", "contractRef": "G001", "scenario": "a long name", "expectedBehavior": "it is greeted"}
-    report = {
-        **CLEAN["omo:qa"],
-        "artifactRefs": [{**attack, "description": "what the attacks said"}],
-        "adversarialCases": [{**case, "verdict": "passed", "artifactRefs": ["attacks"]}],
-    }
-    reviewed(started, qa=f"All held.\n```json\n{json.dumps(report)}\n```")
+    report = valid_gate(started.root)["executorQa"]
+    read = {"evidence": "the diff", "commands": ["git diff"]}
+    started.check("evidence", "add", "artifacts/G001/api-report.txt", "--goal", "G001")
+    architect = json.dumps({**CLEAN["omo:architect"], **read})
+    reviewed(started, qa=f"All held.\n```json\n{json.dumps(report)}\n```", architect=architect)
     ran = closed(started, "python3", "greet.py", "you")
     assert ran.code == 0, ran.err
-    assert kept_gate(started)["executorQa"]["adversarialCases"][0]["scenario"] == "a long name"
+    gate = kept_gate(started)
+    assert [row["id"] for row in gate["executorQa"].pop("artifactRefs")] == [
+        "api-report",
+        "attack-report",
+        "evidence-2",
+    ]
+    assert {key: report[key] for key in gate["executorQa"]} == gate["executorQa"]
+    assert {key: gate["architectReview"][key] for key in read} == read
 
 
 def test_files_that_were_added_show_the_surface_that_they_are_of(started: Project) -> None:
     folder = started.root / ".sisyphus/evidence/G001"
     screenshot(folder / "page.png")
-    transcript(folder / "drive.json")
+    transcript(folder / "drive.json", None)
     terminal(folder / "session.txt")
-    for name in ("page.png", "drive.json", "session.txt"):
+    started.write(".sisyphus/evidence/G001/data.json", "{}")
+    record = {"schemaVersion": 1, "kind": "cli-replay", "replaySafe": True, "command": ["python3", "greet.py"]}
+    started.write(".sisyphus/evidence/G001/run.json", json.dumps({**record, "recordedStdout": "hello\n"}))
+    for name in ("page.png", "drive.json", "session.txt", "data.json", "run.json"):
         assert started.agent("evidence", "add", f".sisyphus/evidence/G001/{name}", "--goal", "G001").code == 0
-    started.agent("gate", "add", "tests", "--", "python3", "greet.py")
+    assert "nothing was run that can be run again: " in closed(started).err
+    started.prompt("/omo:pin tests -- python3 greet.py")
     attacked(started)
     reviewed(started)
     ran = closed(started)
     assert ran.code == 0, ran.err
     rows = kept_gate(started)["executorQa"]["surfaceEvidence"]
     assert {row["surface"] for row in rows} == {"web", "tui", "cli", "package"}
+    kinds = [row["kind"] for row in kept_gate(started)["executorQa"]["artifactRefs"]]
+    assert kinds[3:] == ["test-report", "cli-replay", "cli-replay", "gate-result"]
+
+
+def test_a_page_that_was_committed_is_work_also_where_it_is_cited(started: Project) -> None:
+    started.write("page.html", "<p>hello</p>\n")
+    started.commit()
+    reviewed(started)
+    started.write("page.html", "<p>bye</p>\n")
+    started.check("evidence", "add", "page.html", "--goal", "G001")
+    assert "omo:architect found it clean before page.html changed" in closed(started).err
 
 
 def test_the_suite_is_asked_for_where_computer_control_changed(started: Project) -> None:
@@ -319,4 +337,5 @@ def test_the_cleaner_is_told_the_files_of_its_goal(started: Project) -> None:
     assert closed(started, "python3", "greet.py", "you").code == 0
     assert "No file was changed since it began" in started.agent("ultragoal", "brief", "critic").out
     started.write("bye.py", "print('bye')\n")
+    reviewed(started)
     assert "Files changed since it began:\n  bye.py\n" in started.agent("ultragoal", "brief", "critic").out

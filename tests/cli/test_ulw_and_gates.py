@@ -119,14 +119,19 @@ def test_only_what_could_run_and_did_not_is_skipped(project: Project) -> None:
     assert project.agent(*skip).code == 2, "there is nothing to skip"
     pin(project, "value", NEEDS_NEW)
     project.agent("gate", "run")
+    project.write("other", "work\n")
     refused = project.agent(*skip)
-    assert (refused.code, "a gate that fails: value" in refused.err) == (3, True)
+    assert (refused.code, "a gate that fails: value" in refused.err) == (3, True), "be it on other files"
     project.agent("gate", "remove", "value")
+    pin(project, "before", PASSES)
+    project.agent("gate", "run")
+    project.write("value", "newer\n")
     pin(project, "never", PASSES)
     assert project.agent(*skip).code == 0
     ended = project.events()[-1]["outcome"]
     assert ended["verdict"] == "waived"
     assert [(each["what"], each["by"]) for each in ended["exceptions"]] == [
+        ("gate before passed, but since then changed: value", "agent"),
         ("gate never was not run in this run", "agent"),
         ("gate value (grep -q new value) failed", "agent"),
     ]
@@ -204,6 +209,13 @@ def test_a_gate_that_newly_passes_renews_the_budget_and_a_repeat_does_not(projec
     use_blocks(project, 5)
     project.agent("gate", "run")
     assert project.row()["ulw"]["stopBlocks"] == 5
+    pin(project, "late", ["test", "-f", ".git/late"])
+    for text in ("new\n", "newer\n", "new\n"):
+        project.write("value", text)
+        project.agent("gate", "run", "late")
+    project.write(".git/late")
+    assert project.agent("gate", "run", "late").code == 0
+    assert project.row()["ulw"]["stopBlocks"] == 5, "these files were there before, and left"
 
 
 @pytest.mark.parametrize(
@@ -290,6 +302,8 @@ def test_a_gate_that_hangs_is_ended(project: Project) -> None:
         ["gate", "add", "a/b", "--", "x"],
         ["gate", "add", "", "--", "x"],
         ["gate", "add", "ok"],
+        ["gate", "add", "ok", "--", ""],
+        ["gate", "add", "ok", "--", "x" * 9000],
         ["gate", "add", "ok", "--cwd", "..", "--", "x"],
         ["gate", "add", "ok", "--cwd", "nowhere", "--", "x"],
         ["gate", "add", "ok", "--sealed", "../gen", "--", "x"],
@@ -347,7 +361,7 @@ def test_recording_needs_a_failure_that_this_run_saw_before_the_work(project: Pr
     project.write("other", "work\n")
     project.agent("gate", "run")
     unseen = project.agent(*RECORD, "fails on the commit before")
-    assert (unseen.code, "omo ulw done, which runs it without the work" in unseen.err) == (3, True)
+    assert (unseen.code, "one that you chose: mend it, or omo gate remove value" in unseen.err) == (3, True)
     (project.root / "other").unlink()
     project.agent("gate", "run")
     assert project.agent(*RECORD, "short").code == 2
@@ -357,6 +371,17 @@ def test_recording_needs_a_failure_that_this_run_saw_before_the_work(project: Pr
         "gate value fails, as it did when the run began (let through by the agent: fails on the commit before)"
         in done.out
     )
+
+
+def test_a_gate_that_passed_before_the_work_has_no_failure_of_then(project: Project) -> None:
+    assert "no gate is pinned" in project.agent("gate", "run").err
+    project.agent("ulw", "start")
+    pin(project, "value", ["grep", "-q", "old", "value"])
+    project.agent("gate", "run")
+    project.write("value", "new\n")
+    project.agent("gate", "run")
+    refused = project.agent(*RECORD, "fails on the commit before")
+    assert (refused.code, "nobody has seen gate value fail without the work" in refused.err) == (3, True)
 
 
 def test_a_recorded_failure_is_looked_at_again_on_the_files_of_the_end(project: Project) -> None:
@@ -388,8 +413,12 @@ def test_every_pin_says_who_made_it_and_the_users_stands(project: Project) -> No
     assert refused.code == 3
     assert "pinned by the user" in refused.err
     pin(project, "mine", PASSES)
+    pin(project, "both", PASSES)
+    project.user("gate", "add", "both", "--session", SESSION, "--", *PASSES)
+    project.agent("gate", "add", "mine", "--", *FAILS, session="another")
+    project.prompt("/omo:unpin mine", session="another")
     listed = project.agent("gate", "list", "--json").json["gates"]
-    assert {gate["name"]: gate["by"] for gate in listed} == {"tests": "user", "mine": "agent"}
+    assert {gate["name"]: gate["by"] for gate in listed} == {"tests": "user", "mine": "agent", "both": "user"}
 
 
 def test_results_of_an_earlier_run_do_not_count_in_the_next(project: Project) -> None:

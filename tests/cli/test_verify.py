@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
@@ -117,13 +116,12 @@ def test_a_goal_with_checks_alone_owes_no_answer(project: Project) -> None:
     assert "pass, now completed" in project.agent(*FINISH).out
 
 
-def test_a_goal_in_yaml_and_an_answer_from_stdin(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    project.write("goal.yaml", "id: G1\ntitle: Parser handles quotes\nroutine: true\nblocked_by: null\n")
-    assert project.agent("verify", "add", "--file", "goal.yaml").code == 0
+def test_a_goal_and_an_answer_from_stdin(project: Project) -> None:
+    goal = "id: G1\ntitle: Parser handles quotes\nroutine: true\nblocked_by: null\n"
+    assert project.agent("verify", "add", "--file", "-", stdin=goal).code == 0
     begin(project)
     project.write("parser.py", "def parse(text): return [text]\n")
-    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(q1())))
-    given = project.agent("verify", "answer", "G1", "--question", "q1", "--file", "-")
+    given = project.agent("verify", "answer", "G1", "--question", "q1", "--file", "-", stdin=json.dumps(q1()))
     assert (given.code, given.err) == (0, "")
     assert "q1 of goal G1: ok" in given.out
 

@@ -97,6 +97,7 @@ def test_a_service_is_up_where_it_accepts_and_down_where_it_refuses(project: Pro
         ("--service localhost:80", "--service needs --is"),
         ("--service localhost --is up", "is no address"),
         ("--service localhost:70000 --is up", "is no address"),
+        ("--service localhost:http --is up", "is no address"),
         ("--absent ../outside", "leaves the project"),
         ("--count 1 --of /etc/*", "leaves the project"),
         ("--absent a --override no", "says too little"),
@@ -269,6 +270,7 @@ def test_a_statement_let_stand_is_an_exception_of_the_end(project: Project) -> N
     (let_through,) = done.json["outcome"]["exceptions"]
     assert (let_through["by"], let_through["why"]) == ("agent", reason)
     assert reason in project.agent("status", "--json").json["overrides"][0]["reason"]
+    assert "claim let stand" not in project.agent("report", "--md").out, "the end names it"
 
 
 @pytest.mark.parametrize("flags", [(), ("--override", "the name is built at run time, see line 3")])
@@ -291,6 +293,7 @@ def test_a_summary_is_handed_on_once_what_it_claims_was_looked_at(project: Proje
     assert project.agent(*finish).code == 3
     claim(project, summary, "--goal", "G1", "--absent", "old.py")
     assert project.agent(*finish).code == 0
+    assert "unverified claim" not in project.agent("report", "--md").out
 
 
 def test_a_last_claim_that_does_not_hold_is_an_exception_of_the_end(project: Project) -> None:

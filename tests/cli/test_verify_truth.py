@@ -51,6 +51,7 @@ def told(ran: Ran) -> str:
         ("see `logs/none.txt`.", "logs/none.txt is cited, and is not there"),
         ("`.sisyphus/cc-omo/runtime.local.json` says so.", "is cited, and is not there"),
         (f"`{shlex.join(UNITTEST)}` exits 0.", "was run: exit 1, not 0, FAILED"),
+        (f"`{shlex.join(UNITTEST)}` was run.", "was run: exit 1, not 0, FAILED"),
     ],
 )
 def test_what_a_statement_cites_is_looked_at(begun: Project, statement: str, why: str) -> None:
@@ -71,7 +72,7 @@ def commit_all(project: Project) -> str:
 
 def test_what_is_as_cited_is_accepted(begun: Project) -> None:
     commit = commit_all(begun)[:12]
-    statement = f"`{shlex.join(UNITTEST)}` exits 1, as commit {commit} has it, and parser.py:1 was read."
+    statement = f"`{shlex.join(UNITTEST)}` exits 1, as commit {commit} has it, and parser.py:1, {__file__} are read."
     given = answer(begun, "q1", said(statement))
     assert (given.code, given.json["cited_not_looked_at"]) == (0, []), given.out
 

@@ -279,18 +279,20 @@ def test_what_is_left_of_others_goes_when_a_run_ends(host: Host, tmp_path: Path)
     leave(tmp_path / "gone" / ".sisyphus" / "cc-omo", "project-gone")
     leave(tmp_path / ".sisyphus" / "cc-omo", "nobody-came-back", days=15)
     leave(tmp_path / ".sisyphus" / "cc-omo", "to-be-told", days=13)
+    leave(tmp_path / "OMO_STATE_DIR" / "a-project", "kept-elsewhere")
     leave("", "of-an-older-version")
     host.prompt("ulw fix it")
     host.prompt("/omo:stop-continuation")
-    assert markers() == ["on", "removed", "to-be-told"]
+    assert markers() == ["kept-elsewhere", "on", "removed", "to-be-told"]
 
 
 def test_uninstalling_names_no_session_that_is_gone(host: Host, tmp_path: Path) -> None:
     host.prompt("ulw fix it")
     leave(host.state, "never-on")
     leave(tmp_path / "gone" / ".sisyphus" / "cc-omo", "project-gone")
+    leave(tmp_path / ".sisyphus" / "cc-omo", "to-be-told")
     assert live_sessions() == [f"{SESSION} in {host.project}"]
-    assert markers() == [SESSION]
+    assert markers() == [SESSION, "to-be-told"]
 
 
 @pytest.mark.usefixtures("through_the_shell")

@@ -277,7 +277,9 @@ def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project
 def test_back_and_forth_no_row_is_kept_twice_and_the_users_pin_stays(project: Project) -> None:
     commit_base(project)
     begun(project)
+    project.change_row(lambda row: {**row, "work": {**row["work"], "ralph": {"run": "r1", "state": "done"}}})
     types(project)
+    assert (project.summary("ralph", NEXT), project.summary("ralph")) == ({}, {"run": "r1", "state": "done"})
     project.prompt("/omo:pin tests -- sh -c 'test -f other.txt'", session=NEXT)
     project.check("gate", "add", "more", "--", "true", session=NEXT)
     types(project, f"/omo:resume {NEXT}", session=SESSION)
@@ -293,6 +295,7 @@ def test_with_several_the_newest_or_the_one_that_is_named(project: Project) -> N
     for session in ("one-1", "two-2", "three-3"):
         project.prompt("ulw do it", session=session, env={"CLAUDE_PID": GONE})
     assert "2 more conversations left work open: omo status" in starts(project)
+    assert "'t' is the beginning of several; sessions that have: two-2, three-3" in types(project, "/omo:resume t")[0]
     assert "taken up from session three-3:" in types(project)[0]
     assert "taken up from session one-1:" in types(project, "/omo:resume one", session="fourth")[0]
     told, context = types(project, "/omo:resume nothing", session="fifth")
@@ -427,18 +430,19 @@ def test_a_host_that_goes_on_by_itself_after_a_limit_takes_the_run_along(project
 
 def test_in_a_terminal_it_starts_the_agent_with_the_prompt_that_takes_it_up(project: Project, tmp_path: Path) -> None:
     project.prompt("ulw do it", env={"CLAUDE_PID": GONE})
+    project.prompt("ulw do more", env={"CLAUDE_PID": GONE}, session=NEXT)
     programs = tmp_path / "programs"
     programs.mkdir()
-    start = "import os, sys; from omo.cli import console; sys.argv = ['omo', 'resume']; console()"
+    start = "import os, sys; from omo.cli import console; sys.argv[0] = 'omo'; console()"
     environ = {"HOME": str(tmp_path), "PATH": str(programs), "PYTHONPATH": os.pathsep.join(sys.path), **IDENTITY}
     typed = []
-    for name in ("", "codex", "claude"):
+    for name, wanted in (("", []), ("codex", []), ("claude", [SESSION[:4]])):
         if name:
             (programs / name).write_text(f'#!/bin/sh\necho {name} "$*"\n')
             (programs / name).chmod(0o755)
         with terminal() as screen:
             done = subprocess.run(
-                [sys.executable, "-c", start],
+                [sys.executable, "-c", start, "resume", *wanted],
                 cwd=project.root,
                 env=environ,
                 stdin=screen,
@@ -447,8 +451,8 @@ def test_in_a_terminal_it_starts_the_agent_with_the_prompt_that_takes_it_up(proj
             )
         typed.append(done.stdout.decode().strip())
     assert typed == [
-        f"Type in this project: claude '/omo:resume {SESSION}'",
-        f"codex $omo:resume {SESSION}",
+        f"Type in this project: claude '/omo:resume {NEXT}'",
+        f"codex $omo:resume {NEXT}",
         f"claude /omo:resume {SESSION}",
     ]
     assert project.summary("ulw")["state"] == "active"

@@ -143,8 +143,9 @@ def test_a_prompt_typed_while_the_model_worked_is_let_in(
     rows = [{"type": "user", "sessionId": SESSION}]
     rows += [{"type": "queue-operation", "operation": one, "content": "/omo:stop-continuation"} for one in operations]
     transcript.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
-    host.prompt("ulw fix the tests")
-    assert host.stop(transcript_path=str(transcript)).blocks is blocks
+    for prompt in ("/omo:ralph fix the tests", "ulw fix the tests"):
+        host.prompt(prompt)
+        assert host.stop(transcript_path=str(transcript)).blocks is blocks, prompt
 
 
 def test_the_hosts_own_notice_of_a_task_is_no_prompt_of_the_user(host: Host, tmp_path: Path) -> None:

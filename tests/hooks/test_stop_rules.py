@@ -61,6 +61,9 @@ CASES: list[tuple[str, Any, dict[str, Any]]] = [
     ("invalid-state", {**ARMED, "work": {"ulw": {"state": "active"}, "x": 3}}, {}),
     ("begin", {"asked": "ralph"}, {}),
     ("not-begun", {"asked": "ralph"}, {"permission_mode": "plan"}),
+    ("not-begun", {"asked": "ralph"}, {"last_assistant_message": "API Error: 529 overloaded"}),
+    ("not-begun", {"asked": "ralph"}, {"background_tasks": [AGENT]}),
+    ("not-begun", {"asked": "ralph"}, {"session_crons": [{"recurring": False}]}),
     ("not-begun", {"asked": "ralph", "reminded": "another event"}, {}),
     ("cancelled", session.cancel(read_row({"asked": "ralph"}), reason="user", now=NOW), {}),
     ("block", {**ARMED, "asked": "ralph"}, {}),
@@ -121,6 +124,12 @@ CASES: list[tuple[str, Any, dict[str, Any]]] = [
 @pytest.mark.parametrize(("rule", "row", "fields"), CASES, ids=[f"{n}-{case[0]}" for n, case in enumerate(CASES)])
 def test_the_rule_that_decides(rule: str, row: Any, fields: dict[str, Any]) -> None:
     assert rules.deciding_rule(situation(row, **dict(fields))).name == rule
+
+
+def test_what_is_paused_beside_a_command_of_which_nothing_was_begun_stays_so() -> None:
+    paused = {**session.suspend(ARMED, state="paused", why="w"), "asked": "ralph"}
+    after: Any = rules.decide(situation(paused, permission_mode="plan")).row
+    assert (after["ulw"]["enabled"], after["work"]["ulw"]["state"], "asked" in after) == (True, "paused", False)
 
 
 def test_every_rule_has_a_case() -> None:

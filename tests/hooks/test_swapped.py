@@ -114,11 +114,12 @@ def test_a_hook_leaves_a_swap_alone_whose_owner_lives(host: Host, under_way: Swa
     assert (host.project / "work.py").read_bytes() == b"base"
 
 
-def test_a_command_puts_back_first_and_says_so(host: Host) -> None:
+@pytest.mark.parametrize("argv", [("status",), ("ulw", "start", "--session", "s")])
+def test_a_command_puts_back_first_and_says_so(host: Host, argv: tuple[str, ...]) -> None:
     left_by_a_kill(host)
-    ran = host.user("status")
+    ran = host.user(*argv)
     assert (host.project / "work.py").read_bytes() == b"the work"
-    assert "1 file put back as before" in ran.err
+    assert ("1 file put back as before" in ran.err, ran.code) == (True, 0)
 
 
 @pytest.mark.parametrize("argv", [("gate", "run"), ("ulw", "done"), ("ulw", "start"), ("evidence", "replay", "x")])

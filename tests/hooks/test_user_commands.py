@@ -18,6 +18,7 @@ from omo.state import ledger, paths, runtime
 from omo.state.rows import EMPTY
 from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
+from tests.project import Project
 from tests.proof.test_base import git
 
 IN_PROCESS = True
@@ -155,6 +156,7 @@ def test_project_gates_are_the_users_as_they_were_committed(host: Host) -> None:
     told = reason(host.prompt("/omo:pin"))
     assert "unit: sh -c 'test -f value && grep -q new value' (.sisyphus/omo.json, gate unit)" in told
     assert "In .sisyphus/omo.json, not as committed and so not pinned as yours: unit, more." in told
+    assert "and not as committed: unit, more" in Project(host.project).agent("gate", "suggest", session=SESSION).out
     git(host.project, "commit", "-qam", "the agent's")
     assert "not as committed" in reason(host.prompt("/omo:pin")), "the run began before that"
     assert [(gate.name, gate.by, gate.argv[-1]) for gate in known(host)] == [
@@ -360,6 +362,14 @@ def test_the_users_failing_gate_waits_for_the_user_and_only_they_let_it_through(
     assert told.startswith(
         "omo: ended with exceptions: gate tests fails (exit 1) (let through by the user: /omo:allow); "
     )
+
+
+def test_what_the_user_records_themselves_is_asked_of_nobody(on: Host) -> None:
+    on.prompt("/omo:pin tests -- grep -q new value")
+    agent(on, "gate", "run")
+    record = ("gate", "record", "tests", "--pre-existing", "--evidence", "it failed before I came")
+    for by in ("user", "agent"):
+        assert Project(on.project).omo(*record, by=by, session=SESSION).code == 0
 
 
 def test_a_change_is_let_through_after_an_end_on_the_agents_word_which_is_taken_up_again(on: Host) -> None:

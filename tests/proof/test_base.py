@@ -216,6 +216,10 @@ def test_what_the_commit_does_not_hold_is_kept_under_its_digest(project: Path) -
     began = base.take(str(project), os.environ, str(state))
     kept = {path: (state / "base" / digest).read_bytes() for path, digest in began["files"].items()}
     assert kept == {"calc.py": b"dirty\n", "new.py": b"untracked\n", "link": b"calc.py\0dirty\n"}
+    os.utime(state / "base" / began["files"]["new.py"], (0, 0))
+    (project / "new.py").write_text("another\n")
+    base.take(str(project), os.environ, str(state))
+    assert not (state / "base" / began["files"]["new.py"]).exists(), "a month later"
 
 
 def test_a_clean_tree_keeps_nothing(project: Path) -> None:

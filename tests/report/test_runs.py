@@ -72,6 +72,17 @@ def test_a_second_try_is_counted_alone_and_the_first_is_named(second_try: Projec
     assert "**a run before this one**" in text
 
 
+def test_of_the_runs_before_it_one_that_was_proven_is_not_named(second_try: Project) -> None:
+    second_try.prompt("ulw make it green")
+    second_try.prompt("ulw make it green and blue")
+    second_try.check("ulw", "blocked", "--evidence", "there is no paint in this house")
+    second_try.prompt("/omo:stop-continuation")
+    second_try.prompt("ulw make it three")
+    before = [notice.text for notice in report(second_try).notices if notice.what == "a run before this one"]
+    assert [text.partition(":")[0] for text in before] == ["ulw make it two", "ulw make it green"]
+    assert before[1] == "ulw make it green: called off by the user"
+
+
 def test_the_red_stands_beside_the_green(second_try: Project) -> None:
     found = report(second_try)
     red, green = found.parts[0].evidence("check").attachments

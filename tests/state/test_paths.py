@@ -73,6 +73,9 @@ def test_a_linked_worktree_has_its_own_state_also_elsewhere_and_under_the_same_n
         git(repo, "worktree", "add", "-q", "--detach", str(path))
         assert paths.project_root({}, str(path)) == str(path)
         assert paths.repository(str(path)) == paths.repository(str(repo))
+    among = tmp_path / "worktrees" / "of their own"
+    git(tmp_path, "init", "-q", str(among))
+    assert paths.repository(str(among)) == str(among / ".git")
     for environ in ({}, {"OMO_STATE_DIR": str(tmp_path / "states")}):
         states = {paths.state_dir(str(path), environ) for path in (repo, *linked)}
         assert len(states) == 3

@@ -100,6 +100,15 @@ def test_a_goal_whose_review_is_satisfied_comes_before_the_next_one(project: Pro
     assert project.complete("G001").started == "G002"
 
 
+def test_a_goal_whose_review_is_satisfied_and_that_waits_for_a_person_is_not_begun(project: Project) -> None:
+    blocker = project.review("G001").goal.id
+    project.steer("reorder_pending", order=json.dumps([blocker, "G002", "G003"]))
+    project.classify(goal="G001")
+    project.hand_out()
+    assert f"blocked by {blocker}" in project.agent("ultragoal", "status").out
+    assert project.complete(blocker).started == "G002"
+
+
 def test_a_goal_has_at_most_three_open_blockers(project: Project) -> None:
     names = [project.review("G001", f"Finding {number}.").goal.id for number in range(MOST_OPEN)]
     with project.refused("G001 has 3 open blockers", ", ".join(names)):

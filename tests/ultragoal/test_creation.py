@@ -77,8 +77,21 @@ def test_a_plan_works_outside_git_too(tmp_path: Path) -> None:
     plain = Project(tmp_path / "plain")
     plain.root.mkdir()
     assert plain.create(ONE).repository["base"] is None
+    plain.hand_out()
+    assert "began at commit" not in plain.agent("ultragoal", "brief", "qa").out
     plain.finish()
     assert plain.final() == "G001"
+
+
+def test_what_was_called_off_is_not_where_the_work_began(project: Project) -> None:
+    project.prompt("/omo:ultragoal read the file")
+    (project.root / "between.py").write_text("theirs\n", encoding="utf-8")
+    project.note(kind="cancelled")
+    for is_called_off in (False, True):
+        project.prompt("/omo:ultragoal read the file")
+        if is_called_off:
+            project.note(kind="cancelled")
+        assert "between.py" in project.create(ONE, force=True).repository["asked"]["files"]
 
 
 def test_a_plan_too_long_to_be_kept_is_refused_before_the_old_one_is_put_aside(project: Project) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
 from omo.state import runtime
 from omo.stop import sentences
 from omo.work import times
 from omo.workflows.ultragoal import goal_tool, goals, lifecycle, steering
 from tests.ultragoal.gates import valid_gate
-from tests.ultragoal.project import ONE, TWO, Project
+from tests.ultragoal.project import ONE, TWO, Project, commit
 
 
 def told(project: Project) -> str:
@@ -104,15 +108,29 @@ def test_what_a_trivial_blocker_resolved_has_still_to_be_shown(project: Project)
     assert "done, judged: " in told(project)
 
 
-def test_a_plan_that_the_agent_handed_off_with_goals_open_ends_with_that_exception(project: Project) -> None:
+@pytest.mark.parametrize("by", ["agent", "user"])
+def test_a_plan_that_the_agent_handed_off_with_goals_open_ends_with_that_exception(project: Project, by: str) -> None:
     project.begin(ONE)
     goals.classify(project.run(), "human_blocked", evidence="the user has to choose")
-    lifecycle.write_phase(project.run(), "handoff")
+    lifecycle.write_phase(project.run(by), "handoff")
     lifecycle.write_phase(project.run(), "active")
     project.reviewed()
     project.complete("G001")
     goal_tool.operate("complete", project.run())
-    assert exceptions(project) == [("the plan was handed off with 1 open goal", "agent")]
+    assert exceptions(project) == [("the plan was handed off with 1 open goal", "agent")][: by == "agent"]
+
+
+def test_what_nobody_can_compare_with_the_files_of_a_review_is_no_clean_word_on_them(project: Project) -> None:
+    commit(project.root, "a.py")
+    project.prompt("/omo:ultragoal read the file")
+    project.create(ONE)
+    project.hand_out()
+    project.reviewed()
+    project.git("config", "core.fileMode", "false")
+    assert "Which files were changed cannot be told here" in project.agent("ultragoal", "brief", "critic").out
+    project.complete("G001")
+    goal_tool.operate("complete", project.run())
+    assert "on which files omo:architect found G001 clean is not known" in told(project)
 
 
 def reworded(project: Project, by: str) -> None:
@@ -121,6 +139,8 @@ def reworded(project: Project, by: str) -> None:
     wording = {"goal_id": "G002", "title": "Write a note", "objective": "A note is there."}
     why = {"evidence": "seen", "rationale": "it is less"}
     steering.steer(project.run(by), "revise_pending_wording", {**wording, **why})
+    parts = json.dumps([{"title": name, "objective": f"{name} is read."} for name in ("One", "Two")])
+    steering.steer(project.run(by), "split_subgoal", {"goal_id": "G001", "replacements": parts, **why})
     while (goal := project.hand_out()) is not None:
         project.reviewed()
         project.complete(goal.id)

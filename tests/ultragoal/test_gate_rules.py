@@ -166,7 +166,7 @@ def test_the_older_shape_is_refused(root: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["Gate Result: BLOCKED", "gate result - blocked", "**Gate Result:** BLOCKED", "Gate Result: PASS|BLOCKED"],
+    ["Gate Result: BLOCKED", "gate result - blocked", "**Gate Result:** BLOCKED", "Gate Result: PASS|BLOCKED", "Gate:"],
 )
 def test_a_cleaner_report_that_blocks_is_refused(root: Path, words: str) -> None:
     gate = spoilt(root, "iteration.evidence", f"AI SLOP CLEANUP REPORT\n{words}\n")

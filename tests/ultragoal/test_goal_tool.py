@@ -224,6 +224,12 @@ def test_a_storys_goal_is_complete_with_that_storys_receipt(project: Project) ->
     assert (error.details["defects"], "G001" in error.fix) == (["G001 is active"], True)
     project.close("G001")
     assert goal_tool.operate("complete", project.run()).changed
+    project.start("G003")
+    goal_tool.operate("create", project.run())
+    project.close("G002", "G003")
+    project.gate_file("G002").unlink()
+    assert goal_tool.operate("complete", project.run()).changed
+    assert project.plan().outcome is None, "G002 is not proven any more"
 
 
 def test_a_story_that_others_replaced_is_dropped_not_completed(project: Project) -> None:

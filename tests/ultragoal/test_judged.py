@@ -80,11 +80,11 @@ def test_what_a_reviewer_said_against_it_is_named_and_not_called_no_verdict(plan
 
 def test_the_command_that_is_to_show_a_goal_has_to_end_well(planned: Project) -> None:
     reviewed(planned)
-    for more in ((), ("--attack", "no file", "--expect", "it says so")):
-        planned.check("evidence", "replay", *more, "--", "cat", "parse.py")
     closing = ("ultragoal", "checkpoint", "--evidence", "it was seen", "--")
-    refused = planned.check(*closing, "grep", "nothing", "parse.py", code=3)
-    assert "grep nothing parse.py ended with exit 1, which is no success" in refused.err
+    for case in ((), ("--attack", "no file", "--expect", "it says so")):
+        refused = planned.check(*closing, "grep", "nothing", "parse.py", code=3)
+        assert refused.err.count("grep nothing parse.py ended with exit 1, which is no success") == 1
+        planned.check("evidence", "replay", *case, "--", "cat", "parse.py")
     planned.check(*closing, "cat", "parse.py")
 
 
@@ -92,6 +92,14 @@ def test_what_the_user_typed_after_the_plan_was_made_is_asked_too(planned: Proje
     planned.prompt("/omo:ultragoal and refuse malformed rows")
     brief = planned.check("ultragoal", "brief", "architect").out
     assert "  > read every file\n  > and refuse malformed rows\n" in brief
+
+
+def test_what_the_user_typed_after_the_last_review_is_not_called_there(planned: Project) -> None:
+    reviewed(planned)
+    completed(planned)
+    planned.prompt("/omo:ultragoal and refuse malformed rows")
+    planned.check("goal", "complete")
+    assert "omo:architect was not seen to say that all is there" in planned.stop().message
 
 
 def test_of_a_goal_that_is_not_the_last_nobody_asks_for_the_whole(project: Project) -> None:

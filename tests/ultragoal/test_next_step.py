@@ -55,6 +55,7 @@ CASES: list[tuple[str, str, str, list[str]]] = [
     ("begin, goal dropped", "create-goal", "G001", ["omo goal create"]),
     ("begin, blocker classified, goal paused", "resume-goal", "G001", ["omo goal resume"]),
     ("create stories, reword, hand out", "drop-goal", "G001", ["omo goal drop, then omo goal create"]),
+    ("create stories, hand out, G001 blocked, hand out", "drop-goal", "G002", ["omo goal drop, then omo goal create"]),
     ("begin, G001 failed", "start-goal", "G002", ["complete-goals"]),
     ("begin one, G001 failed", "retry-failed", "G001", ["complete-goals --retry-failed"]),
     ("begin, G001 blocked, hand out, G002 blocked", "resolve-blockers", "G001", BLOCKED),

@@ -208,6 +208,7 @@ def test_the_parent_is_complete_when_all_that_share_it_are(shop: Workshop) -> No
     assert complete(shop, "A").parent_complete is False
     assert complete(shop, "B").parent_complete is True
     assert complete(shop, "D").parent_complete is False
+    assert complete(shop, "C").parent_complete is False
 
 
 LEGS: dict[str, Any] = {

@@ -54,6 +54,8 @@ def test_every_defect_is_told_in_one_answer() -> None:
         "verification": {"cheks": [], "checks": [{"type": "paths", "path": "x"}]},
         "depends_on": [{"goal": "G2"}],
     }
+    with pytest.raises(BadInput, match="is not a goal"):
+        documents.parse_goal({"id": "G1", "title": "a title", "depends_on": 5}, "goal.yaml")
     with pytest.raises(BadInput) as caught:
         documents.parse_goal(data, "goal.yaml")
     told = caught.value.details["defects"]

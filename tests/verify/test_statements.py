@@ -120,6 +120,8 @@ def test_any_text_is_answered(text: str) -> None:
         ),
         ("console.log and package.json", [("path", "package.json", None)]),
         ("the html/css and client/log of config/.env", [("path", "config/.env", None)]),
+        ("app.js, src/App.js of Node.js", [("path", "app.js", None), ("path", "src/App.js", None)]),
+        ("src/real, ` `, `./package.json x`", [("path", "src/real", None), ("command", "./package.json x", None)]),
         ("localhost:5432 answered", [("address", "localhost:5432", None)]),
         ("127.0.0.1:80 answers with 15.9:1, 16:9 at 10:30", [("address", "127.0.0.1:80", None)]),
         ("`$ sh build.sh` exits 3, as one copies it", [("command", "sh build.sh", 3)]),
@@ -128,7 +130,7 @@ def test_any_text_is_answered(text: str) -> None:
     ],
 )
 def test_what_a_text_cites(tmp_path: Path, text: str, cited: list[tuple[str, str, int | None]]) -> None:
-    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "real").mkdir(parents=True)
     (tmp_path / "package.json").write_text("{}")
     taken_apart = statement(text, str(tmp_path))
     assert taken_apart.citations(taken_apart.plain) == [Citation(*each) for each in cited]

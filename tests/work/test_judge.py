@@ -96,7 +96,7 @@ def test_two_answers_to_one_question_are_none() -> None:
 
 def test_answers_without_a_question_are_ignored_and_told() -> None:
     said = read_answer(
-        reply(NONCE, answer("C1"), answer("C1", "tests"), answer("C9"), "C1: pass", {"criterion": 1}), NONCE
+        reply(NONCE, answer("C1"), answer("C1", "tests"), answer("C9"), "C1: pass", {"criterion": "C1"}), NONCE
     )
     told, notes = match(said, [ONE, ("C2", "clear")])
     assert {key: one.result for key, one in told.items()} == {ONE: "pass", ("C2", "clear"): "unknown"}
