@@ -109,7 +109,7 @@ def test_what_another_conversation_left_open_is_offered(project: Project) -> Non
     assert "left open" not in project.agent("next").out  # somebody may be at it, and would not have it taken away
     project.now += left_open.IDLE_FOR
     out = project.agent("next").out
-    assert "left open by session other: ultragoal g" in out
+    assert "left open by session other: ultragoal (2 of 2 open)" in out
     assert "\n  $ omo resume other\n" in out
     project.check("resume", "other")
 

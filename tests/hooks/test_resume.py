@@ -64,11 +64,11 @@ def commit_base(project: Project) -> None:
 
 
 def test_a_conversation_that_is_over_is_offered_in_one_line(project: Project) -> None:
-    run = begun(project)
+    begun(project)
     project.now += 2 * 3600
     assert starts(project) == (
         "omo: pinned by you in this project: tests: sh -c 'test -f done.txt'. /omo:unpin NAME takes one away.\n"
-        f"omo: left open in another conversation, 2 h ago: ultrawork (1 of 1 open), ultragoal {run} (2 of 2 open), "
+        "omo: left open in another conversation, 2 h ago: ultrawork (1 of 1 open), ultragoal (2 of 2 open), "
         'for "ulw write done.txt". '
         f"/omo:resume takes it up; to let it go, in a terminal: omo stop-continuation --session {SESSION}"
     )
@@ -250,7 +250,7 @@ def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project
     project.prompt("/omo:allow tests")
     before = project.row()
     line, context = types(project, f"/omo:resume {run[:6]}")
-    assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork, ultragoal {run}")
+    assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork, ultragoal (2 of 2 open)")
     assert "The skill omo:ultragoal has the rules of ultragoal." in context
     row = project.row(NEXT)
     assert (row["budget"], row["spent"]["agents"], row["later"]) == (before["budget"], 3, {"x": 1})

@@ -148,7 +148,7 @@ TOLD: dict[str, tuple[Row, str]] = {
     ),
     "ultragoal done": (
         work(ultragoal=plan(open=0, **ended(outcome.JUDGED, PASSED))),
-        "omo: done, judged: ultragoal g1771780801000: 3 of 3 goals complete; omo:architect and omo:qa were seen to "
+        "omo: done, judged: ultragoal: 3 of 3 goals complete; omo:architect and omo:qa were seen to "
         "find each clean. /omo:report shows the evidence.",
     ),
     "ultraplan that no critic saw": (
@@ -214,7 +214,7 @@ TOLD: dict[str, tuple[Row, str]] = {
             },
         },
         f"omo: ended, not proven: ultrawork: {GATES}, on the files as they were at 17:20:05; "
-        "ultragoal g1771780801000: 3 of 3 goals complete; "
+        "ultragoal: 3 of 3 goals complete; "
         "ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. What should change?",
     ),
     "taken over": (
@@ -227,13 +227,12 @@ TOLD: dict[str, tuple[Row, str]] = {
     ),
     "ultragoal capped": (
         {**ulw(stopBlocks=8), "work": {"ultragoal": plan()}},
-        "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal g1771780801000 (2 of 3 open). "
+        "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal (2 of 3 open). "
         "Type `ulw` to go on.",
     ),
     "capped with nothing left but its end": (
         {**ulw(stopBlocks=8), "work": {"ultragoal": {**plan(), "open": 0}}},
-        "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal g1771780801000. "
-        "Type `ulw` to go on.",
+        "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal. Type `ulw` to go on.",
     ),
     "at its ceiling": (
         ulw(totalBlocks=64),
@@ -262,8 +261,7 @@ TOLD: dict[str, tuple[Row, str]] = {
     ),
     "a goal only you can move": (
         work(ultragoal=plan(**waits("blocked", "G002 waits for a person: a password", own=True))),
-        "omo: ultragoal g1771780801000 is blocked: G002 waits for a person: a password. "
-        'It goes on when you say "continue".',
+        'omo: ultragoal is blocked: G002 waits for a person: a password. It goes on when you say "continue".',
     ),
     "a plan session that failed": (
         work(
@@ -276,7 +274,7 @@ TOLD: dict[str, tuple[Row, str]] = {
     ),
     "a budget that is spent": (
         {**work(ultragoal=plan()), "budget": {"tokens": 2_000_000}, "spent": {"tokens": 2_040_000}},
-        "omo: ended, not proven: budget: 2.04M of 2M tokens spent. Open: ultragoal g1771780801000 (2 of 3 open). "
+        "omo: ended, not proven: budget: 2.04M of 2M tokens spent. Open: ultragoal (2 of 3 open). "
         "/omo:budget 4M tokens raises it and goes on.",
     ),
     "ralph without a pass": (
@@ -290,7 +288,7 @@ TOLD: dict[str, tuple[Row, str]] = {
             now=NOW,
             shown=False,
         ),
-        "omo: ended, not proven: ultrawork, ultragoal g1771780801000 (2 of 3 open) was cancelled by you in another "
+        "omo: ended, not proven: ultrawork, ultragoal (2 of 3 open) was cancelled by you in another "
         "terminal. Nothing holds this session any more. A new `ulw` starts it again.",
     ),
     "cancelled with more to do": (
@@ -388,7 +386,7 @@ def test_only_the_forged_one_of_two_ends_is_not_proven(desk: Desk) -> None:
     forge(desk, ulw=FORGED, ultragoal=goals)
     said = desk.says()
     assert said.startswith("omo: ended, not proven: ultrawork: the state calls it done, and the ledger does not")
-    assert "ultragoal g1771780801000: 3 of 3 goals complete" in said
+    assert "ultragoal: 3 of 3 goals complete" in said
 
 
 def test_a_session_that_lost_its_ledger_proves_nothing(desk: Desk) -> None:
@@ -490,20 +488,20 @@ def test_a_cancel_of_nothing_is_not_told_as_one(desk: Desk) -> None:
 def test_a_cancel_typed_is_answered_there_and_names_what_it_ended(desk: Desk) -> None:
     desk.put({**ARMED, "work": {**ARMED["work"], "ultragoal": plan()}})
     answer = json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))
-    assert answer["reason"] == (f"{messages.CANCELLED} Not proven: ultrawork, ultragoal g1771780801000 (2 of 3 open).")
+    assert answer["reason"] == (f"{messages.CANCELLED} Not proven: ultrawork, ultragoal (2 of 3 open).")
     assert desk.stop() == {}
 
 
 def test_a_cancel_of_other_work_alone_speaks_of_no_ultrawork(desk: Desk) -> None:
     desk.put(work(ultragoal=plan()))
     told = json.loads(desk.send("UserPromptSubmit", prompt="/omo:stop-continuation"))["reason"]
-    assert told == f"{messages.CANCELLED_OTHER} Not proven: ultragoal g1771780801000 (2 of 3 open)."
+    assert told == f"{messages.CANCELLED_OTHER} Not proven: ultragoal (2 of 3 open)."
 
 
 def test_a_cancel_of_what_a_breaker_let_go_does_not_say_that_nothing_was_on(desk: Desk) -> None:
     desk.put(work(ultragoal=plan(state="exhausted")))
     told = json.loads(desk.send("UserPromptSubmit", prompt="/omo:stop-continuation"))["reason"]
-    assert told == f"{messages.CANCELLED_OTHER} Not proven: ultragoal g1771780801000 (2 of 3 open)."
+    assert told == f"{messages.CANCELLED_OTHER} Not proven: ultragoal (2 of 3 open)."
     desk.now += 60
     again = json.loads(desk.send("UserPromptSubmit", prompt="/omo:stop-continuation"))["reason"]
     assert again == messages.NOTHING_TO_CANCEL
@@ -569,7 +567,7 @@ def test_an_answer_that_work_waited_for_is_told_to_set_it_going(desk: Desk) -> N
     desk.environ = CLAUDE
     desk.put(work(ralph={**RALPH_RUN, **waits("waiting", "two keys exist", "Which key?")}))
     told = json.loads(desk.send("UserPromptSubmit", prompt="take the first key"))
-    on = "omo: ralph r1771780801000-58268bca waited for you and goes on. /omo:stop-continuation ends it."
+    on = "omo: ralph waited for you and goes on. /omo:stop-continuation ends it."
     assert told == {"systemMessage": on}
     assert desk.send("UserPromptSubmit", prompt="and hurry") == ""
 
@@ -582,7 +580,7 @@ def test_who_resumes_a_session_reads_what_is_on(desk: Desk) -> None:
     desk.put({**ARMED, "work": {"ultragoal": plan()}})
     answer = json.loads(desk.send("SessionStart", source="resume"))
     assert answer["systemMessage"] == (
-        "omo: still on in this session: ultragoal g1771780801000 (2 of 3 open). It goes on with your next message. "
+        "omo: still on in this session: ultragoal (2 of 3 open). It goes on with your next message. "
         "/omo:stop-continuation ends it."
     )
     assert answer["hookSpecificOutput"]["hookEventName"] == "SessionStart"

@@ -135,9 +135,9 @@ def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path
     sample.gate_runs(shop, "pass")  # pinned for something else: it holds nobody, and decides nothing
     found = gathered(shop)
     assert found.verdict.text == (
-        f"done, judged: ultragoal {found.parts[0].view.run}: 1 of 1 goal complete (G001 'Parse'); "
-        "omo:architect and omo:qa were seen to find each clean; omo:architect found all of it there that the user "
-        "asked for with /omo:ultragoal, as they typed it; on the files as they were at 17:20:12."
+        "done, judged: ultragoal: 1 of 1 goal complete (G001 'Parse'); omo:architect and omo:qa were seen to find each "
+        "clean; omo:architect found all of it there that the user asked for with /omo:ultragoal, as they typed it; "
+        "on the files as they were at 17:20:12."
     )
     assert found.notices == ()
     assert found.let_through.startswith("No exception was made, ")

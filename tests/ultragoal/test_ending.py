@@ -33,7 +33,7 @@ def exceptions(project: Project) -> list[tuple[str, str]]:
 def test_goals_that_both_reviewers_were_seen_to_find_clean_are_judged(project: Project) -> None:
     project.judged(TWO)
     assert told(project) == (
-        f"omo: done, judged: ultragoal {project.plan().run}: 2 of 2 goals complete (G001 'Parse', "
+        "omo: done, judged: ultragoal: 2 of 2 goals complete (G001 'Parse', "
         "G002 'Check'); omo:architect and omo:qa were seen to find each clean; omo:architect found all of it there "
         f"that the user asked for with /omo:ultragoal, as they typed it; on the files as they were at "
         f"{ended_at(project)}. "
@@ -51,7 +51,7 @@ def test_goals_that_nobody_reviewed_say_so(project: Project) -> None:
     project.finish()
     goal_tool.operate("complete", project.run())
     assert told(project) == (
-        f"omo: finished on the agent's word: ultragoal {project.plan().run}: 2 of 2 goals complete (G001 'Parse', "
+        "omo: finished on the agent's word: ultragoal: 2 of 2 goals complete (G001 'Parse', "
         "G002 'Check'); no hook heard the user say what they want, so the goals are the agent's word for it; not "
         "reviewed independently, no verdict of omo:architect or omo:qa was seen for G001, G002; "
         f"on the files as they were at {ended_at(project)}. /omo:report shows what was seen."

@@ -95,7 +95,7 @@ WAS_CANCELLED = (
 )
 PAUSED = (
     "[omo] The user asked to stop for now: {work} is paused and this turn may end. Do not go on with the work, "
-    'answer what they said. It resumes when they say "continue" or ulw; ' + STOP + " ends it for good."
+    "answer what they said. It resumes when they say so; " + STOP + " ends it for good."
 )
 CONTINUED = "[omo] {work} goes on where it was. `omo next` says what to do; " + STOP + " ends it."
 AN_AGENTS_CLIENT = (

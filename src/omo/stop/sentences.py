@@ -284,7 +284,7 @@ def _named_outcome(kind: str, summary: Summary, *, alone: bool) -> Outcome:
     ended = outcome.of(summary)
     why = ended["why"] + _as_of(kind, summary)
     name = work_name(kind, summary, why)
-    is_plain = name in why or (alone and kind == session.KIND) or summary.get("state") == "exhausted"
+    is_plain = f" {name}" in f" {why}" or (alone and kind == session.KIND) or summary.get("state") == "exhausted"
     return {**ended, "why": why if is_plain else f"{name}: {why}"}
 
 
@@ -356,12 +356,12 @@ def what_is_on(work: Works) -> str:
 
 
 def work_names(work: Works) -> str:
-    """ultrawork, ultragoal g17"""
+    """ultrawork, verify G1"""
     return clip(", ".join(work_name(kind, summary) for kind, summary in work), 160)
 
 
 def listed(work: Works) -> str:
-    """ultrawork, ultragoal g17 (2 of 3 open)"""
+    """ultrawork, ultragoal (2 of 3 open)"""
     names = []
     for kind, summary in work:
         left, total = summary.get("open"), summary.get("total")
@@ -371,11 +371,13 @@ def listed(work: Works) -> str:
 
 
 def work_name(kind: str, summary: Summary, said: str = "") -> str:
-    """The workflow, and which run of it where the rest of the sentence does not say so."""
+    """The workflow, and which goal of it where the rest of the sentence does not say so. An id that omo made of the
+    clock tells nobody anything: a session has one run of a kind."""
     run = clip(str(summary.get("run") or ""), 40)
     if kind == session.KIND:
         return ULTRAWORK
-    return clip(kind, 40) if not run or run in said else f"{clip(kind, 40)} {run}"
+    is_made = len(run) > 13 and run[1:14].isdecimal()
+    return clip(kind, 40) if not run or is_made or run in said else f"{clip(kind, 40)} {run}"
 
 
 def as_sentence(text: str) -> str:
