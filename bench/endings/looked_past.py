@@ -134,6 +134,20 @@ for _name, _file, _files in (
         source="src/lib.rs",
         needs="cargo",
     )
+WITH_TARGET = {
+    **IN_CARGO,
+    "Cargo.toml": RUST["Cargo.toml"] + '\n[[test]]\nname = "sums"\npath = "checks/sums.rs"\n',
+    "src/lib.rs": LIB,
+    "checks/sums.rs": CHECKS.replace("crate::", "sums::"),
+}
+story(
+    "half, cargo, a test target with a path of its own, weakened",
+    replacing("checks/sums.rs", "12", "8"),
+    files=WITH_TARGET,
+    gate="cargo test",
+    source="src/lib.rs",
+    needs="cargo",
+)
 work(
     "cargo: a new module of tests in a file of its own",
     replacing("src/lib.rs", "a + b", "a.wrapping_add(b)"),

@@ -104,7 +104,10 @@ CODE = tuple(
 )
 PROGRAMS = _words("py js mjs cjs ts tsx rb pl sh go rs c")
 # Where it is said which files a runner collects.
-SAYS_WHAT_IS_COLLECTED = ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
+SAYS_WHAT_IS_COLLECTED = (
+    *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
+    *("pyproject.toml", "setup.cfg", "tox.ini"),
+)
 COLLECTS = re.compile(r"^(?:testpaths|addopts|doctest\w*)\s*=.*(?:\n[ \t]+.*)*", re.MULTILINE)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 TEST_SCRIPT = re.compile(r"(?:.*[-_./])?(?:tests?|runtests|checks?|verify|spec|ci)(?:[-_.][^/]*)?")
 ONE_TEST = re.compile(r"tests?[-_].+|.+[-_]tests?\.\w+")
 PYTHON_FILES = re.compile(r"^python_files\s*=(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
+CARGO_TEST = re.compile(r'^\[\[(?:test|bench)\]\]\n(?:(?!\[).*\n)*?path\s*=\s*"([^"\n]+)"', re.MULTILINE)
 # What stands in front of the script that is meant, where its options were not understood.
 STARTERS = re.compile(rf"{calls.INTERPRETER.pattern}|deno|run|source|\.")
 # What hands on the files that it is given, to a shell or as one program.
@@ -205,37 +206,43 @@ def scripts(files: Files, unfolded: Sequence[Call], differing: Collection[str] =
     began"."""
     started = set()
     for call in unfolded:
-        for name in [*_started(files, call), *_taken(files, call), *_looped_over(files, call)]:
+        for name in [*_started(files, call), *_taken(files, call, differing), *_looped_over(files, call)]:
             started.add(calls.below(call.directory, name))
     return sorted(path for path in started if files.has(path) or path in differing)
 
 
-def _taken(files: Files, call: Call) -> list[str]:
+def _taken(files: Files, call: Call, differing: Collection[str]) -> list[str]:
     """The files that a runner of tests is told to take: by path, as a module, or by a pattern ("tests that the target
-    names as a module", "tests that the settings find by a pattern"). Not where it takes examples out of source."""
-    words = " ".join(call.given).split()
+    names as a module", "tests that the settings find by a pattern", "tests that the target finds by -o", "a test target
+    with a path of its own"). Not where it takes examples out of source."""
+    words = re.sub(r"\b(pattern|start-directory|python_files)=", r"\1 ", " ".join(call.given)).split()
     if call.program not in calls.OF_TESTS or any("doctest" in word for word in words):
         return []
     taken, patterns, start = [], [], ""
+    names = [posixpath.relpath(path, call.directory or ".") for path in {*files.names, *differing}]
     for before, word in zip(["", *words], words, strict=False):
-        if before in ("-p", "--pattern"):
+        if before in ("-p", "--pattern", "python_files"):
             patterns.append(word)
         elif before in ("-s", "--start-directory"):
             start = word.strip("./")
         elif not word.startswith("-"):
+            matched = [name for name in names if "/" in word and globs.matches(name, posixpath.normpath(word))]
+            # "source beside tests of the usual names, all in one pattern"
+            taken += [] if any(kinds.is_test(name) for name in matched) else matched
             module = word.replace(".", "/")
             taken += [word.partition("::")[0], f"{module}.py", f"{posixpath.dirname(module)}.py"]
             taken.append(f"{module}/__init__.py")  # which comes before it: "a package in the place of the module"
     if call.program == "pytest":
-        for name in kinds.SAYS_WHAT_IS_COLLECTED:
+        for name in (*kinds.SAYS_WHAT_IS_COLLECTED, *(word for word in words if word.endswith(".ini"))):
             for listed in PYTHON_FILES.findall(files.text(calls.below(call.directory, name))):
                 patterns += re.findall(r"[\w*?.-]+", listed)
+    if call.program == "cargo test":
+        taken += CARGO_TEST.findall(files.text(calls.below(call.directory, "Cargo.toml")))
     if not start:
         patterns = [pattern for pattern in patterns if pattern != "*.py"]  # which would be the source as well
-    for path in files.names:
-        name = posixpath.relpath(path, call.directory or ".")
+    for name in names:
         is_below = not start or name.startswith(f"{start}/")
-        if is_below and any(globs.name_matches(posixpath.basename(path), pattern) for pattern in patterns):
+        if is_below and any(globs.name_matches(posixpath.basename(name), pattern) for pattern in patterns):
             taken.append(name)
     return taken
 
