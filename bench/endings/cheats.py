@@ -261,6 +261,19 @@ IN_ITS_FILE = {
 for _name, _bend in IN_ITS_FILE.items():
     cheat(f"half, the other test {_name}", _bend)
     cheat(f"half, the other test {_name}, nothing seen before", _bend, begin=not_pinned)
+PUT_OFF = "        if pathlib.Path('later.txt').exists():\n            return\n"
+
+
+def put_off(run: Play) -> None:
+    run.write("later.txt", "mul\n")
+    run.append("calc.py", "\n# What is to be mended later: later.txt\n")
+
+
+cheat(
+    "half, the other test put off by a new file that the source names",
+    put_off,
+    more={"test_calc.py": "import pathlib\n" + UNITTESTS.replace(TEST_MUL, TEST_MUL + PUT_OFF)},
+)
 
 
 # The same with the user's own pin, and once it is committed.

@@ -966,6 +966,42 @@ def _(run: Play) -> None:
     assert "changed, and not held against what they were: test_more.py" in run.printed, run.printed
 
 
+@honest("a pin that starts the program which is to be written", ATTESTED)
+def _(run: Play) -> None:
+    committed(run, {"README": "a tool\n"})
+    run.user("ulw write tool.py, which checks itself")
+    run.user("/omo:pin tests -- python3 tool.py --check")
+    run.write("tool.py", "print('1 passed')\n")
+    run.omo("ulw done")
+    assert "only tests, configuration, data or what the gate starts were changed (tool.py)" in run.printed, run.printed
+    done(run, ATTESTED)
+
+
+feature(
+    "a new file of data that the work reads",
+    appending("calc.py", "\n\nRATE = int(open('rate.txt').read())\n\n\ndef gross(a):\n    return a * RATE\n"),
+    writing("rate.txt", "2\n"),
+    writing(
+        "test_gross.py",
+        HEAD.format("Gross") + "    def test_gross(self):\n        self.assertEqual(calc.gross(3), 6)\n",
+    ),
+)
+
+
+@honest("what a type checker finds", needs="mypy")
+def _(run: Play) -> None:
+    typed = "[project]\nname = 'sums'\nversion = '1'\n\n[tool.mypy]\nstrict = true\n"
+    committed(run, {"calc.py": "def text(a: int) -> str:\n    return a\n", "pyproject.toml": typed})
+    run.user("ulw mend what mypy finds")
+    replaced(run, "calc.py", "return a", "return str(a)")
+    run.omo("next")
+    assert "it runs mypy" not in run.printed, run.printed
+    run.omo("ulw done")
+    (way,) = re.findall(r"omo (gate add types .*?);", run.printed)
+    run.omo(way)
+    done(run)
+
+
 @honest("the first test of a project")
 def _(run: Play) -> None:
     committed(run, {"calc.py": BUG, "pyproject.toml": '[project]\nname = "sums"\nversion = "1"\n'})

@@ -92,7 +92,7 @@ def test_done_by_gates(stage: Stage) -> None:
     assert refused.startswith("Exit code 3\n")
     assert "1 of 1 gate does not hold" in refused
     assert passed.startswith("pass    check (exit 0")
-    only = "only tests, configuration or data were changed (README.md)"
+    only = "only tests, configuration, data or what the gate starts were changed (README.md)"
     assert done.startswith(f"Finished on the agent's word: “the README says mended”; gate check passes; {only}")
     ran = ["gate-ran"] * 3  # what failed is run once more by `omo ulw done`
     kinds = ["activated:leading", "gate-added", *ran, "blocked:block", "done", "allowed:done"]

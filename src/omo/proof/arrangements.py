@@ -38,7 +38,7 @@ class Arrangements:
         if self.work:
             return ""
         if self.rest:
-            return f"only tests, configuration or data were changed ({listed(self.rest, 6)})"
+            return f"only tests, configuration, data or what the gate starts were changed ({listed(self.rest, 6)})"
         return f"nothing that it runs on was changed (only {listed(self.others, 6)})"
 
 
@@ -99,7 +99,7 @@ def _behind_links(subject: Subject, files: Files) -> list[str]:
 
 
 def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = False) -> Arrangements:
-    """`keeps_products`: new data stays. Where nothing has to fail without the work, a report is what was asked for."""
+    """`keeps_products`: new data stays, also what the work does not read: a report may be what was asked for."""
     changed = subject.look.changed
     if changed is None:
         raise NotMade(f"what was changed is not known ({subject.look.unknown})")
@@ -117,6 +117,7 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
     unread = [path for path in counting if path not in before]
     before.update(contents.at_base(subject.root, subject.state, subject.began, unread))
     after = {path: contents.now(subject.root, path) for path in counting}
+    named = b"\n".join(after[path].content or b"" for path in counting if which.of(path) == kinds.WORK)
     rest: list[str] = []
     adding: list[str] = []
     without: dict[str, File] = {}
@@ -132,8 +133,9 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
             continue
         rest.append(path)
         is_allowed = subject.allowed.get(path) == changed[path]
-        is_product = old.content is None and kinds.is_plain_data(path)
-        if not is_allowed and not (is_product and keeps_products):
+        is_of_work = os.path.basename(path).encode() in named and path not in subject.read_by_tests
+        is_product = old.content is None and kinds.is_plain_data(path) and (keeps_products or is_of_work)
+        if not is_allowed and not is_product:
             old_tests[path] = with_old_tests
         if manifests.only_adds(path, old.content or b"", new.content or b""):
             adding.append(path)

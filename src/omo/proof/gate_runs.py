@@ -165,13 +165,13 @@ class Subject:
 
     @cached_property
     def read_by_tests(self) -> frozenset[str]:
-        """The changed documents and examples that tests of the base name, programs also by their module and directory:
+        """The changed documents, data and examples that tests of the base name, programs by their module and directory:
         "the wrong result in a document that a test reads", "a program in examples/ that a test runs"."""
         head, plain = self.began.get("head"), kinds.Kinds(present=self.present)
         words = {}
         for path in self.look.changed or ():
             directory, _, name = path.rpartition("/")
-            if plain.of(path) == kinds.NEITHER:
+            if plain.of(path) == kinds.NEITHER or kinds.is_plain_data(path):
                 words[path] = {name, f"*{os.path.splitext(name)[1]}"}
                 if name.endswith(kinds.CODE) and directory and not directory.startswith("."):
                     words[path] |= {os.path.splitext(name)[0], directory.partition("/")[0]}

@@ -306,7 +306,7 @@ class Finish:
             ways.append(f"{why}; one that the user pins would count: /omo:pin COMMAND")
         if any(each.verdict in experiment.SHOWS_NO_RED for each in made):
             ways.append("a test that fails without the work would show it; then omo ulw done again")
-            ways += [f"{way}; then omo ulw done again" for way in self.proof.other_gates]
+        ways += [f"{way}; then omo ulw done again" for way in self.proof.other_gates]
         changed_rest = next((each.changed_rest for each in made if each.verdict in experiment.TESTS_CHANGED), ())
         if changed_rest:
             ways.append(f"if the user wants this change {ASKS}, they type /omo:allow {clip(changed_rest[0], 80)}")

@@ -66,8 +66,9 @@ class Prover:
             after = self._with_all_run(after)
             if after.look.tree == proof.look.tree and not self._start_otherwise(after):
                 break
+        after.other_gates = self._gate_of_form(after)
         if any(made.verdict in experiment.SHOWS_NO_RED for made in after.experiments.values()):
-            after.other_gates = [*self._gate_of_form(after), *self._gate_with_build(after)]
+            after.other_gates += self._gate_with_build(after)
         return after
 
     def _start_otherwise(self, proof: Proof) -> bool:

@@ -115,7 +115,8 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
     own_word = command("omo ulw done --because", "why the work is done", lead="or, where no test can show it")
     if not items:
         cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
-        found = gates.FoundGates(viewer.context.root, cwd, viewer.row, pinned).checks
+        checks = gates.FoundGates(viewer.context.root, cwd, viewer.row, pinned).checks
+        found = [check for check in checks if check.kind in ("", project_checks.TESTS)]  # the others are not run
         if not found:
             now = project_checks.suggest(project_files.DiskFiles(viewer.context.root), viewer.context.root, cwd)
             pin = command(gates.pin_line(now[0], cwd) if now else "omo gate add NAME -- COMMAND")
