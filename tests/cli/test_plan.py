@@ -110,14 +110,14 @@ def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Projec
     put(project, plan_text())
     finding = {"line": 7, "dimension": "verify", "severity": "blocking", "text": "it would pass anyway"}
     project.agent("plan", "critique", "plan.md")
-    project.agent_ends("omo:critic", answer(plan_text(), verdict="findings", findings=[finding]))
+    marks = {**dict.fromkeys(critique.DIMENSIONS, "pass"), "size": "concern"}
+    project.agent_ends("omo:critic", answer(plan_text(), verdict="findings", findings=[finding], dimensions=marks))
     ran = project.agent("plan", "critique", "plan.md")
     assert ran.code == 3
     assert "line 7: blocking, verify: it would pass anyway" in ran.out
-    assert "because: 1 blocking finding; the critic's verdict is 'findings'\n" in ran.out
-    assert not critique.is_clean(
-        critique.latest(str(project.root), project.state, parse(plan_text(), "plan.md").digest)
-    )
+    assert "because: 1 blocking finding; the critic's verdict is 'findings'\n  concerns: size\n" in ran.out
+    digest = parse(plan_text(), "plan.md").digest
+    assert not critique.is_clean(critique.latest(str(project.root), project.state, digest))
 
 
 def test_a_verdict_on_an_earlier_text_is_none_and_the_critic_is_asked_again(project: Project) -> None:

@@ -116,8 +116,9 @@ def test_a_command_that_several_steps_verify_with_is_run_once(project: Project) 
     assert (project.root / "runs").read_text() == "x"
 
 
-def test_the_exit_that_a_plan_expects_is_the_one_that_is_needed(project: Project) -> None:
-    planned(project, 1, step1={"Verify": "`grep -rn TODO src` → expected: no output"})
+@pytest.mark.parametrize("search", ["grep -rn TODO src", "git grep TODO src"])
+def test_the_exit_that_a_plan_expects_is_the_one_that_is_needed(project: Project, search: str) -> None:
+    planned(project, 1, step1={"Verify": f"`{search}` → expected: no output"})
     start(project)
     carry_out(project.root, 1)
     assert project.agent("plan", "finish").code == 0

@@ -341,7 +341,6 @@ FALLBACK = f"{ROW}.replayExempt.fallbackArtifactRefs"
 
 
 def exempted(root: Path, *fallbacks: Gate, path: str = "", **more: object) -> Inspection:
-    """Cited by two surfaces, and told once."""
     names = [evidence["id"] for evidence in fallbacks]
     claim = {**EXEMPT, "fallbackArtifactRefs": names, **more}
     row = artifact("run", "cli-replay", path, replayExempt=claim)

@@ -89,15 +89,11 @@ def test_the_command_that_is_to_show_a_goal_has_to_end_well(planned: Project) ->
 
 
 def test_what_the_user_typed_after_the_plan_was_made_is_asked_too(planned: Project) -> None:
-    planned.prompt("/omo:ultragoal and refuse malformed rows")
-    brief = planned.check("ultragoal", "brief", "architect").out
-    assert "  > read every file\n  > and refuse malformed rows\n" in brief
-
-
-def test_what_the_user_typed_after_the_last_review_is_not_called_there(planned: Project) -> None:
     reviewed(planned)
     completed(planned)
     planned.prompt("/omo:ultragoal and refuse malformed rows")
+    brief = planned.check("ultragoal", "brief", "architect", "--goal-id", "G001").out
+    assert "  > read every file\n  > and refuse malformed rows\n" in brief
     planned.check("goal", "complete")
     assert "omo:architect was not seen to say that all is there" in planned.stop().message
 

@@ -245,11 +245,10 @@ def test_a_spec_is_a_readable_file_of_the_project(project: Project) -> None:
     (project.root / "link.md").symlink_to(project.root.parent / "outside.md")
     (project.root / "latin.md").write_bytes(b"caf\xe9")
     (project.root / "large.md").write_bytes(b"a" * (LARGEST_SPEC + 1))
-    (project.root / ".sisyphus/cc-omo").mkdir(parents=True)
-    (project.root / ".sisyphus/cc-omo/own.md").write_text(SPEC, encoding="utf-8")
+    project.note(kind="test")
     os.mkfifo(project.root / "pipe")
-    outside = ("gone.md", ".", "../outside.md", "link.md", ".git/HEAD", ".sisyphus/cc-omo/own.md", "a\0b", "")
-    for name in (*outside, "latin.md", "large.md", "pipe"):
+    outside = ("gone.md", ".", "../outside.md", "link.md", ".git/HEAD", "a\0b", "")
+    for name in (*outside, "latin.md", "large.md", "pipe", ".sisyphus/cc-omo/runtime.local.json"):
         with pytest.raises(BadInput, match="--spec"):
             read_spec(project.root, name, str(project.root))
 
@@ -353,6 +352,9 @@ def test_a_contract_that_came_with_the_work_is_the_agents_word(project: Project)
     assert done.verdict == OWN_CONTRACT
     assert "intake.md is not older than what is under review: hold it against one that is" in done.notes
     assert judge(project, {**qa_of(project), "e2eStatus": "failed"}).verdict == FAIL
+    shutil.rmtree(project.root / ".git")
+    done = judge(project, qa_of(project))
+    assert (done.verdict, "this is no git repository" in done.notes) == (OWN_CONTRACT, True)
 
 
 def test_a_contract_that_was_committed_after_the_users_request_is_the_agents_word(project: Project) -> None:
@@ -366,9 +368,7 @@ def test_a_contract_that_was_committed_after_the_users_request_is_the_agents_wor
     project.prompt("/omo:ultragoal take the files in, as own.md says")
     project.prompt("/omo:ultragoal")
     project.note(kind="activated")  # by the agent
-    assert review(project.run(), find(project), spec=spec, executor_qa=qa).verdict == PASS, (
-        "they asked with it before them"
-    )
+    assert review(project.run(), find(project), spec=spec, executor_qa=qa).verdict == PASS, "it was there"
     (project.root / "own.md").write_text("It works.", encoding="utf-8")
     project.prompt("/omo:ultragoal take the files in, as @own.md says")
     (project.root / "own.md").write_text(SPEC, encoding="utf-8")
@@ -415,12 +415,6 @@ def test_findings_reopen_a_plan_that_was_complete(project: Project) -> None:
     assert project.final() is None
     assert project.stale("G001") == ""
     assert project.hand_out() == project.goal("G003")
-
-
-def test_outside_git_no_contract_is_older_than_the_work(project: Project) -> None:
-    shutil.rmtree(project.root / ".git")
-    done = judge(project, qa_of(project), source=find(project))
-    assert (done.verdict, "this is no git repository" in done.notes) == (OWN_CONTRACT, True)
 
 
 def test_the_same_finding_twice_is_one_goal(project: Project) -> None:

@@ -143,8 +143,7 @@ def test_a_run_from_before_the_goal_is_stale_where_its_times_are_dates(
 ) -> None:
     path = tmp_path / "run.json"
     action = {"type": "click", "selector": "#a", "timestamp": at}
-    actions = [action, action]
-    path.write_text(json.dumps({"schemaVersion": 1, "tool": "playwright", "actions": actions}), encoding="utf-8")
+    path.write_text(json.dumps({"schemaVersion": 1, "tool": "playwright", "actions": [action] * 2}), encoding="utf-8")
     found = media.transcript_defects(path, "web", BEGAN)
     assert len(found) == is_stale, found
     assert all("before the goal began" in one for one in found)

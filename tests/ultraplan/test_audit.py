@@ -59,6 +59,7 @@ HISTORIES: dict[str, tuple[list[tuple[str, ...]], list[Step], str, str]] = {
     "as many files as a glob wants": (
         [(subject(1), "src/a.py", "src/b.py")], [step(1, "src/*.py", min_file_count=2)], "pass", "",
     ),
+    "no path": ([(subject(1), "src/x")], [step(1, contains={"src/old": "."})], "drift", "expected paths: src/old"),
     "fewer": ([(subject(1), "src/a.py", "src/b.py")], [step(1, "src/*.py", min_file_count=3)], "drift", ""),
     "a directory, and a glob": (
         [(subject(1), "src/deep/a.py"), (subject(2), "tests/test_x.py")],
@@ -108,6 +109,7 @@ def test_what_becomes_of_each_step(made: Repo, name: str) -> None:
 
 
 def test_each_step_with_its_own_commit_passes(made: Repo) -> None:
+    (made.root / ".git/info/exclude").unlink()  # which not every repository has
     shas = [made.commit(subject(number), path) for number, path in ((1, "src/a"), (2, "src/b"))]
     audit = made.audit(ONE, TWO, fence=FENCE)
     assert (audit.verdict, audit.exit_code, audit.missing) == ("pass", 0, [])
@@ -436,6 +438,8 @@ def test_what_tests_leave_behind_is_nobodys_work(made: Repo) -> None:
         made.write(path)
     audit = made.audit(ONE, fence=FENCE)
     assert (audit.verdict, audit.dirty, audit.left_alone) == ("pass", [], [])
+    made.commit("chore: keep it", ".coverage")
+    assert [violation.path for violation in made.audit(ONE, fence=FENCE).left_alone] == [".coverage"]
 
 
 def test_a_slip_outside_the_fence_that_was_taken_back_is_none(made: Repo) -> None:
@@ -507,6 +511,8 @@ def test_a_submodule_counts_for_what_is_in_it(made: Repo, tmp_path: Path) -> Non
     made.git("commit", "-q", "-m", subject(1))
     fence = FenceGlobs(("vendor/lib/**", ".gitmodules"), ())
     assert made.audit(step(1, "vendor/lib/README.md"), fence=fence).verdict == "pass"
+    elsewhere = FenceGlobs(("src/**", ".gitmodules"), ())
+    assert made.audit(step(1, "vendor/lib/README.md"), fence=elsewhere).violations[0].path == "vendor/lib"
     (made.root / "vendor/lib/README.md").write_text("edited\n")
     assert made.audit(step(1, "vendor/lib/README.md"), fence=fence).dirty == ["vendor/lib"]
 
@@ -566,7 +572,8 @@ def test_a_step_that_is_missing_is_missing_even_where_something_is_hidden(made: 
 def test_a_pattern_that_cannot_decide_is_unknown(made: Repo, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("omo.proof.patterns.SECONDS", 0.3)
     made.commit("a" * 60 + "!", "src/a")
-    assert statuses(made.audit(step(1, "src/a", pattern=pattern))) == {1: "unknown"}
+    audit = made.audit(step(1, "src/a", pattern=pattern))
+    assert (audit.verdict, statuses(audit)) == ("unknown", {1: "unknown"})
 
 
 # More ways to look done

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from omo.proof import patterns
@@ -89,7 +89,7 @@ def test_a_module_that_moves_is_its_files_and_no_name_in_them(tmp_path: Path) ->
     )
 
 
-@pytest.mark.parametrize("name", ["None", "ValueError", "class", "--force", "a b", "x", "src/b.py", "2026-03-01"])
+@pytest.mark.parametrize("name", ["HEAD", "ValueError", "class", "--force", "a b", "x", "src/b.py", "2026-03-01"])
 def test_what_is_no_name_of_the_projects_asks_nothing(name: str, tmp_path: Path) -> None:
     filled = fill_in(parse(STEP.format("a.py", name), "plan.md"), tmp_path)
     manifest = parse(filled.text, "plan.md").steps[0].manifest
@@ -100,6 +100,7 @@ ODD = ["", "---", "```", "> x", "  - a", "<!--", "\t", "- Manifest (proposed):",
 LINES = [*plan_text(2, sessions=[[1], [2]]).splitlines(), *STEP.format("a.py", "load()").splitlines(), *ODD]
 
 
+@example("### Step 1: Add part 1\n  ```yaml\n  manifest:", "\n")
 @settings(max_examples=50)
 @given(st.lists(st.sampled_from(LINES), max_size=40).map("\n".join), st.sampled_from(["\n", "\r\n"]))
 def test_what_was_filled_in_reads_back_and_is_not_filled_in_twice(

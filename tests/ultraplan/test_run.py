@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,27 @@ def test_the_next_session_begins_once_what_it_depends_on_has_passed(tmp_path: Pa
     assert (begun.state.number, begun.state.steps) == (1, (1,))
 
 
+def test_what_was_skipped_stays_so_and_does_not_hold_up_the_next_session(tmp_path: Path) -> None:
+    here = started(tmp_path, 4, sessions=[[1, 2], [3, 4]], step1=SKIP)
+    here.skip(1)
+    here.abandon()
+    assert set(here.start().state.skipped) == {1}
+    here.carry_out(2)
+    assert here.finish().exit_code == 0
+    begun = here.start()
+    assert (begun.state.number, begun.state.skipped) == (2, {})
+    here.carry_out(4)
+    assert re.findall(r"^### Step (\d)", Path(here.recover().spec).read_text(), re.M) == ["0", "3"]
+
+
+def test_a_plan_that_was_changed_after_it_was_named_is_the_users_to_start(tmp_path: Path) -> None:
+    here = make_project(tmp_path, 2)
+    here.prompt("/omo:ultraexecute plan.md")
+    here.commit_file("plan.md", "docs: revise", plan_text(2, step2=SKIP))
+    refused(lambda: here.start(unreviewed=""), "not as it was when the user named it")
+    assert not here.start().state.is_named
+
+
 def test_what_an_earlier_start_left_outside_the_fence_goes_along(tmp_path: Path) -> None:
     here = started(tmp_path, 2)
     here.commit_file("infra/main.tf")
@@ -232,6 +254,8 @@ def test_progress_follows_the_commits_and_looking_twice_writes_nothing_new(tmp_p
     before = here.ledger().read_bytes(), Path(paths.events_file(here.state, "s1")).read_bytes()
     here.status()
     assert (here.ledger().read_bytes(), Path(paths.events_file(here.state, "s1")).read_bytes()) == before
+    here.root = here.root.rename(tmp_path / "moved")
+    assert here.status()[0].audit.passed == [1, 2, 3], "it goes along with its project"
 
 
 def test_only_a_step_that_passes_for_the_first_time_gives_the_budget_back(tmp_path: Path) -> None:
@@ -301,6 +325,7 @@ def test_a_step_is_skipped_only_where_the_plan_says_so(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert here.counts() == ("done", 0, 2)
     assert "step 2: skipped: the plan lets it be left out" in done.report
+    refused(lambda: here.skip(2), "ended .pass.")
     audit = audit_file(here.caller(), here.root / "plan.md").audit
     assert [step.status for step in audit.steps] == ["pass", "skipped", "pass"]
 
@@ -365,10 +390,12 @@ def test_an_exit_meant_for_the_user_is_an_exception_whoever_took_it(tmp_path: Pa
     changes, start, said = LET_THROUGH[name]
     here = make_project(tmp_path, 1, **changes)
     here.start(**start)
+    here.ledger().write_bytes(here.ledger().read_bytes() + b"rubbish\n")
+    assert here.user("ledger", "repair", "--session", here.session).code == 0
     here.carry_out(1)
     here.finish()
     told = sentences.release("done", here.row(), here.row(), {})
-    assert told.startswith("omo: ended with exceptions: ")
+    assert told.startswith("omo: ended with exceptions: its ledger was damaged after row 2 ")
     assert said in told
 
 
@@ -449,6 +476,9 @@ def test_what_is_never_touched_names_the_first_commit_and_is_not_to_be_taken_bac
     following = here.status()[1]
     assert first[:7] in following.why
     assert "take it back" not in following.why
+    other = started(tmp_path / "other", 1)
+    other.commit_file("docs/x.md", subject_of(1))
+    assert "take it back in a commit of its own" in other.status()[1].why
 
 
 # every state leads on

@@ -113,6 +113,7 @@ def test_what_a_step_must_say(fields: dict[str, Any], code: str, on: str, root: 
         ({"expected_paths": ["src/<path>"]}, "placeholder", "expected_paths"),
         ({"expected_paths": ["src/…"]}, "placeholder", "expected_paths"),
         ({"forbidden_paths": ["TBD"]}, "placeholder", "forbidden_paths"),
+        ({"expected_paths": ["."]}, "manifest-value", "expected_paths"),
     ],
 )
 def test_what_a_manifest_must_not_say(keys: dict[str, Any], code: str, key: str, root: Path) -> None:
@@ -124,7 +125,7 @@ def test_what_a_manifest_must_not_say(keys: dict[str, Any], code: str, key: str,
 EMPTY_OF_MEANING = ("", ".*", "^", "$", "feat|.*", "^.+$", "(?:)", "x*", ".{2,}", r"\w", "[a-z]", r"^\S+")
 
 
-@pytest.mark.parametrize("pattern", [*EMPTY_OF_MEANING, "(", "(a+)+" * 300, "^{scope}:"])
+@pytest.mark.parametrize("pattern", [*EMPTY_OF_MEANING, "(", "(a+)+" * 300, "^{scope}:", "^feat: <scope>"])
 def test_a_commit_pattern_must_compile_and_mean_something(pattern: str, root: Path) -> None:
     text = plan_text(1, step1={"manifest": {"commit_message_pattern": pattern}})
     assert codes(text, root) == ["pattern"]

@@ -87,9 +87,11 @@ def fill_in(document: Document, root: Path, done: Collection[int] = ()) -> Propo
         known |= _names_in(step)
     output += lines[copied:]
     text = ("\r\n" if "\r\n" in document.text else "\n").join(text for _, text in output)
-    if not all(step.manifest_lines or step.number in done for step in parse(text, document.path).steps):
-        # A fence that is never closed, say, hides what would be written: that is for the author to mend first.
-        return as_it_is
+    for step in parse(text, document.path).steps:
+        is_read = step.manifest_lines and {"on failure", "checkpoint"}.issubset(step.field_lines)
+        if step.number not in done and not is_read:
+            # A fence that is never closed, say, hides what would be written: that is for the author to mend first.
+            return as_it_is
     return Proposals(text, [number for number, _ in output])
 
 
