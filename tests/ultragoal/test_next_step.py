@@ -63,7 +63,6 @@ CASES: list[tuple[str, str, str, list[str]]] = [
     ("begin, G001 blocked, hand out, G002 failed", "retry-failed", "G002", ["--retry-failed"]),
     ("begin, G001 blocked, needs a person, hand out, G002 blocked", "resolve-blockers", "G002", ["--retry-blocked"]),
     ("begin one, G001 blocked, needs a person", "wait", "G001", ["when that is done: omo ultragoal", *RETRY]),
-    ("begin one, G001 blocked, blocker classified, goal paused", "resume-goal", "", ["omo goal resume"]),
     ("begin, review", "start-goal", "G002", ["complete-goals"]),
     ("begin, finish", "complete-goal", "", ["omo goal complete"]),
     ("begin, finish, goal complete", "done", "", []),
