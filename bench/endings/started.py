@@ -280,6 +280,24 @@ work(
         "Makefile": "test:\n\tpython3 -B -m unittest app/*.py\n",
     },
 )
+for _name, _makefile in {
+    "a script of the gate names": "test:\n\tsh ./ci.sh\n",
+    "a variable of the target finds": "TESTS = $(wildcard checks/*s.py)\n\ntest:\n\tpython3 -B -m unittest $(TESTS)\n",
+}.items():
+    _files = {**BY_NAME, "Makefile": _makefile, "ci.sh": "set -e\npython3 -B -m unittest checks/sums.py\n"}
+    story(f"half, tests that {_name}", replacing("checks/sums.py", *WEAK), files=_files)
+    story(
+        f"nothing mended, tests that {_name}",
+        replacing("checks/sums.py", "(2, 2), 4", "(2, 2), -2", *WEAK),
+        files=_files,
+        half=False,
+    )
+    work(
+        f"all mended, and a test more among those that {_name}",
+        replacing("calc.py", "a - b - b", "a + b", "a + b + 1", "a * b"),
+        appending("checks/sums.py", "\n    def test_more(self):\n        self.assertEqual(calc.add(1, 2), 3)\n"),
+        files=_files,
+    )
 IN_SETTINGS = {
     "settings/pytest.ini": "[pytest]\npython_files = check_*.py\npythonpath = ..\n",
     "pytest.toml": '[pytest]\npython_files = ["check_*.py"]\npythonpath = ["."]\n',

@@ -89,7 +89,13 @@ def prove(
         if arranged.why_no_work:
             return Experiment(NO_WORK, arranged.why_no_work, changed_rest=arranged.rest)
         known = [*seen, *gate_runs.recorded(subject, command)]
-        return _Trial(subject, command, arranged, known, run_as_it_is, judge=judge).experiment()
+        made = _Trial(subject, command, arranged, known, run_as_it_is, judge=judge).experiment()
+        # "tests that a script of the gate names": what its name says little of, the runner says.
+        have_tests = [path for path in arranged.work if made.holds and _has_test(made.runs[WITHOUT].failing, path)]
+        if have_tests:
+            told = replace(subject, have_tests=[*subject.have_tests, *have_tests])
+            return prove(told, command, seen, run_as_it_is, judge)
+        return made
     except NotMade as error:
         return Experiment(NOT_MADE, error.message, changed_rest=changed_rest)
 
@@ -428,6 +434,12 @@ def _names_file(names: Collection[str], path: str) -> bool:
     """Whether one of the tests is of that file, as pytest and unittest spell them."""
     module = os.path.splitext(path)[0].replace("/", ".")
     return any(path in name or f"({module}." in name for name in names)
+
+
+def _has_test(names: Collection[str], path: str) -> bool:
+    """The same of no other file, and of no example, which is in the source that it is about."""
+    inside, module = (f"{path}::test", f"{path}::Test"), f"({os.path.splitext(path)[0].replace('/', '.')}."
+    return any(name.startswith(inside) or (name.startswith("test") and module in name) for name in names)
 
 
 def _could_not_be_built(run: CommandRun) -> bool:

@@ -154,6 +154,7 @@ class Subject:
     remembers: bool = True  # not where somebody else's word is put to the test: no earlier run counts, none is kept
     allowed: Mapping[str, str] = field(default_factory=dict)
     by: str = "agent"
+    have_tests: Sequence[str] = ()  # of the changed files, as a runner has named them with tests that fail
     left: Base | None = None  # with which work began before it that nobody called done
     before: dict[str, File] = field(default_factory=dict)  # what files held at the base, as far as somebody has asked
 
