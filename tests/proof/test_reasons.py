@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from omo.proof import arrangements, base, experiment, kinds
 from omo.proof.experiment import Experiment
 from omo.proof.gate_runs import CommandRun, Plain, Subject
@@ -94,3 +96,17 @@ def test_documents_that_a_runner_or_its_script_reads_are_the_rest_as_the_commit_
         which = arrangements.kinds_of(subject, Plain(command.split()))
         read[command] = [path for path in ("README.md", "guide.rst") if which.of(path) == kinds.REST]
     assert read == {"pytest": ["README.md"], "sh check.sh": ["README.md", "guide.rst"]}
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "counts", "why"),
+    [
+        (137, None, "it was killed"),
+        (143, None, "it was killed"),
+        (139, None, ""),  # a crash
+        (127, None, ""),  # a program that only the work has
+        (130, Counts(4, 130, 0), ""),  # mocha exits with how many failed
+    ],
+)
+def test_what_somebody_ended_shows_nothing(exit_code: int, counts: Counts | None, why: str) -> None:
+    assert CommandRun("", "fail", exit=exit_code, counts=counts).why_nothing == why

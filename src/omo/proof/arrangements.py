@@ -65,7 +65,7 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
     configuration = [files.text(calls.below(command.cwd, name)) for name in kinds.SAYS_WHAT_IS_COLLECTED]
     is_form = form.is_form(command.argv)
     if not is_form:
-        started += _modules_of_tests(subject, files) + _behind_links(subject, files) + list(subject.have_tests)
+        started += _modules_of_tests(subject, files) + _behind_links(subject, files) + sorted(subject.have_tests)
     return kinds.Kinds(
         started=started,
         sealed=sealed,

@@ -91,11 +91,11 @@ def prove(
         known = [*seen, *gate_runs.recorded(subject, command)]
         made = _Trial(subject, command, arranged, known, run_as_it_is, judge=judge).experiment()
         # "tests that a script of the gate names": what its name says little of, the runner says.
-        have_tests = [path for path in arranged.work if made.holds and _has_test(made.runs[WITHOUT].failing, path)]
-        if have_tests:
-            told = replace(subject, have_tests=[*subject.have_tests, *have_tests])
-            return prove(told, command, seen, run_as_it_is, judge)
-        return made
+        failing = made.runs[WITHOUT].failing if made.holds else ()
+        have_tests = {*subject.have_tests, *(path for path in arranged.work if _has_test(failing, path))}
+        if len(have_tests) == len(subject.have_tests):
+            return made
+        return prove(replace(subject, have_tests=frozenset(have_tests)), command, seen, run_as_it_is, judge)
     except NotMade as error:
         return Experiment(NOT_MADE, error.message, changed_rest=changed_rest)
 

@@ -116,7 +116,8 @@ class CommandRun(outputs.Printed):
         if self.result == "unknown":
             return f"nothing is shown: {self.why}"
         # bench/endings: "red by being killed". Not a crash, nor a program that only the work has: "red by a crash".
-        if self.exit in ENDED_BY_OTHERS or KILLED.search(self.tail):
+        is_ended = self.exit in ENDED_BY_OTHERS and self.counts is None  # else as many tests failed: mocha
+        if is_ended or KILLED.search(self.tail):
             return "it was killed"
         return ""
 
@@ -154,7 +155,7 @@ class Subject:
     remembers: bool = True  # not where somebody else's word is put to the test: no earlier run counts, none is kept
     allowed: Mapping[str, str] = field(default_factory=dict)
     by: str = "agent"
-    have_tests: Sequence[str] = ()  # of the changed files, as a runner has named them with tests that fail
+    have_tests: frozenset[str] = frozenset()  # of the changed files: a runner has named tests in them that fail
     left: Base | None = None  # with which work began before it that nobody called done
     before: dict[str, File] = field(default_factory=dict)  # what files held at the base, as far as somebody has asked
 
