@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 
 from omo import options
-from omo.context import Context
+from omo.context import MOST_NAMED, Context
 from omo.errors import BadInput, Refused
 from omo.result import Result
 from omo.state import runtime
 from omo.stop.sentences import FROM_A_TERMINAL
+from omo.text import listed
 from omo.work import session
 
 TYPE_CHECKING = False
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     live = context.live_sessions()
     is_named = arguments.session or context.named_session
     if len(live) > 1 and not (is_named or arguments.all):
-        fix = f"all of them: omo stop-continuation --all; one of them: --session ID ({', '.join(live)})"
+        fix = f"all of them: omo stop-continuation --all; one of them: --session ID ({listed(live, MOST_NAMED)})"
         raise BadInput("which session is meant is not clear", fix=fix)
     names = live if arguments.all or not (is_named or live) else [context.session(arguments.session)]
     ended: list[str] = []

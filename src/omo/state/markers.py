@@ -104,7 +104,7 @@ def replaced(state: str) -> None:
 
 
 def remove(session: str, state: str) -> None:
-    """What others left behind goes too."""
+    """Also what others left behind."""
     marker = _read(session, state)
     if marker is not None:
         _unlink(marker)
