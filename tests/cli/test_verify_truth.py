@@ -72,7 +72,7 @@ def commit_all(project: Project) -> str:
 
 def test_what_is_as_cited_is_accepted(begun: Project) -> None:
     commit = commit_all(begun)[:12]
-    statement = f"`{shlex.join(UNITTEST)}` exits 1, as commit {commit} has it, and parser.py:1, {__file__} are read."
+    statement = f"`{shlex.join(UNITTEST)}` exits 1, as commit {commit} has it, and parser.py:1 was read."
     given = answer(begun, "q1", said(statement))
     assert (given.code, given.json["cited_not_looked_at"]) == (0, []), given.out
 

@@ -29,12 +29,13 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
             "the escape hatch belongs to the user, and this is an agent's shell or has no terminal",
             fix="finish with omo ulw done, or omo ulw blocked --evidence …; the user types /omo:stop-continuation",
         )
-    live = context.live_sessions()
-    is_named = arguments.session or context.named_session
-    if len(live) > 1 and not (is_named or arguments.all):
-        fix = f"all of them: omo stop-continuation --all; one of them: --session ID ({listed(live, MOST_NAMED)})"
+    if (arguments.session or context.named_session) and not arguments.all:
+        names = [context.session(arguments.session)]  # also where no other can be read
+    else:
+        names = context.live_sessions()
+    if len(names) > 1 and not arguments.all:
+        fix = f"all of them: omo stop-continuation --all; one of them: --session ID ({listed(names, MOST_NAMED)})"
         raise BadInput("which session is meant is not clear", fix=fix)
-    names = live if arguments.all or not (is_named or live) else [context.session(arguments.session)]
     ended: list[str] = []
     idle: list[str] = []
     for name in names:
