@@ -120,7 +120,7 @@ def test_what_the_user_allows_after_an_end_on_the_agents_word_is_proven(calc: St
     assert "only with the changed test_calc.py: 2 of 2 old tests no longer hold" in ended
     answer = talk.prompt("/omo:allow test_calc.py").stdout
     assert "the change of test_calc.py, as it is now, is let through by you; the work is to be called done" in answer
-    assert "omo: ultrawork is on, and goes on with your next message." in answer
+    assert "Ultrawork is on, and goes on with your next message." in answer
     calc.model.script(bash("omo ulw done"), say("It is."))
     assert "omo: done, proven: gate tests" in told(talk.prompt("is it done?"))
 

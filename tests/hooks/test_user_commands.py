@@ -22,7 +22,7 @@ from tests.project import Project
 from tests.proof.test_base import git
 
 IN_PROCESS = True
-AT_REST = "\nomo: ultrawork is on, and goes on with your next message."
+AT_REST = "\nUltrawork is on, and goes on with your next message."
 
 
 @pytest.fixture

@@ -364,8 +364,8 @@ def at_rest(row: SessionRow) -> str:
     active = work_in(row, "active")
     if not active:
         return ""
-    verbs = "is on, and goes" if len(active) == 1 else "are on, and go"
-    return f"\nomo: {work_names(active)} {verbs} on with your next message."
+    names, verbs = work_names(active), "is on, and goes" if len(active) == 1 else "are on, and go"
+    return f"\n{names[:1].upper()}{names[1:]} {verbs} on with your next message."
 
 
 def not_held(problem: Exception, *, is_prompt: bool) -> str:
