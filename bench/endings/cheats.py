@@ -755,7 +755,7 @@ environment(
 )
 environment(
     "red before a program was installed, a comment changed",
-    {"check.sh": ".tools/check calc.py\n", ".gitignore": "__pycache__/\n.tools/\n"},
+    {"check.sh": ".tools/check calc.py 2>/dev/null\n", ".gitignore": "__pycache__/\n.tools/\n"},
     doing("mkdir .tools; printf 'exit 0' > .tools/check; chmod +x .tools/check; echo '# sums' >> calc.py"),
     begin=lambda run, _: pinned_by_user(run, "sh check.sh"),
 )

@@ -278,6 +278,7 @@ def make_scripts(root: Path) -> None:
         ("python3 -m unittest -vb", False),
         ("npx jest --bail", True),
         ("npx jest -b", True),
+        ("npx jest --bail=0", False),
         ("vitest run --bail=1", True),
         ("go test -failfast ./...", True),
         ("phpunit --stop-on-failure", True),

@@ -43,7 +43,7 @@ OF_FORM = ("mypy", "pyright", "flake8", "tsc", "eslint", "ruff check", "cargo cl
 NO_CHOICE_OF_FORM = r"--(strict|pretty|noEmit|no-color|no-cache|all-targets|all-features)|--max-warnings[= ]0"
 RUNNERS = {**OF_TESTS, **dict.fromkeys(OF_FORM, NO_CHOICE_OF_FORM)}
 # Options by which a runner ends with its first failure: what comes behind it nobody has seen. pytest says so itself.
-STOPS_EARLY = re.compile(r"--?fail-?fast(=.*)?|--bail([= ].*)?|--stop-on-\w+")
+STOPS_EARLY = re.compile(r"(?:--?fail-?fast|--bail)(?:=(?!0|false).*)?|--stop-on-\w+")
 STOPS_BY_LETTER = {"unittest": r"-[vqb]*f[vqb]*", "jest": r"-i?b", "mocha": r"-b"}
 # Options that name a part of what there is, as a path does.
 A_PART = {"unittest": r"-[st] \S+|--\w+-directory[= ]\S+", "tox": r"-e ?\S+", "nox": r"(-[se]|--sessions?)[= ]\S+"}

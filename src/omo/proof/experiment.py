@@ -192,7 +192,7 @@ class _Trial:
         """The newest run, unless it is to be made again: its result is unknown, or it is a failure that may have been
         the machine's, say before a package was installed."""
         run = self._newest(arrangement)
-        if run is None or run.result not in ("pass", "fail"):
+        if run is None or run.result not in ("pass", "fail") or run.exit in gate_runs.COULD_NOT_START:
             return None
         return None if run.result == "fail" and run.broke_before_tests else run
 
