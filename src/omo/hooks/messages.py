@@ -199,7 +199,7 @@ def turned_on(instructions: str, woken: Works, row: SessionRow, problems: list[s
     if ceilings := budget.ceilings_in_words(row):
         line += f" Budget: {ceilings}."
     for problem in problems:
-        line += f" A setting was not used: {as_sentence(clip(problem.partition('; ')[0], 160))}"
+        line += f" A setting was not used: {as_sentence(clip(problem.partition('; ')[0], 160))} `omo doctor` says more."
     return Answer(context=instructions, message=clip(line, LONGEST_TOLD))
 
 

@@ -301,7 +301,7 @@ class Finish:
         elif has_changes and self.proof.tests and not any(self.proof.owners.values()):
             way = f"omo gate remove {self.proof.tests[0]}; then omo ulw done runs the tests as the project names them"
             ways.append(way)
-        elif has_changes and not any(self.proof.owners.values()) and not self.proof.tests_not_run:
+        elif has_changes and not any(self.proof.owners.values()) and not self.proof.submodule:
             why = "no test command of the project's is known" if self._base.get("head") else "there is no commit"
             ways.append(f"{why}; one that the user pins would count: /omo:pin COMMAND")
         if any(each.verdict in experiment.SHOWS_NO_RED for each in made):

@@ -37,6 +37,7 @@ class Proof:
     results: dict[str, GateRun | None] = field(default_factory=dict)
     experiments: dict[str, Experiment] = field(default_factory=dict)
     tests_not_run: str = ""
+    submodule: str = ""  # that was changed: no gate can be tried without that
     tests: list[str] = field(default_factory=list)  # the gates that run the project's own tests
     other_gates: list[str] = field(default_factory=list)  # of the project's that may show the work, each with when
 
@@ -176,6 +177,9 @@ class Prover:
         if self._whole is None:
             self._whole = base.look(self.context.root, known.base)
         proof = Proof(known, self._whole.without(known.left_out), self._whole)
+        for path in proof.look.changed or ():
+            if os.path.isfile(os.path.join(self.context.root, path, ".git")):
+                proof.submodule = path
         for gate in known:
             proof.owners[gate.name] = self._owner(gate, known)
             proof.results[gate.name] = gate.result_on(proof.look.tree, self._env)
@@ -211,9 +215,9 @@ class Prover:
         end on the agent's word only says that they were not run."""
         if self.makes and self._changed_documents_alone(proof):
             return proof
-        for path in proof.look.changed or ():
-            if os.path.isfile(os.path.join(self.context.root, path, ".git")):
-                proof.tests_not_run = f"{clip(path, 80)} is a submodule, which omo does not swap: prove it in a clone"
+        if proof.submodule:
+            what = f"{clip(proof.submodule, 80)} is a submodule"
+            proof.tests_not_run = f"{what}, which omo does not swap: prove it in a clone"
         for check in self._tests_without_gate(proof):
             if self.makes:
                 proof = self._with_gate_of(check, proof)
