@@ -148,6 +148,17 @@ story(
     source="src/lib.rs",
     needs="cargo",
 )
+story(
+    "half, cargo, a test target of a member, weakened",
+    replacing("sums/checks/sums.rs", "12", "8"),
+    files={
+        "Cargo.toml": '[workspace]\nmembers = ["sums"]\nresolver = "2"\n',
+        **{path if path == ".gitignore" else f"sums/{path}": text for path, text in WITH_TARGET.items()},
+    },
+    gate="cargo test",
+    source="sums/src/lib.rs",
+    needs="cargo",
+)
 work(
     "cargo: a new module of tests in a file of its own",
     replacing("src/lib.rs", "a + b", "a.wrapping_add(b)"),

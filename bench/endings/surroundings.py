@@ -317,6 +317,12 @@ story(
     writing("checks/sums/__init__.py", UNITTESTS.replace(*WEAK)),
     files=BY_NAME,
 )
+ON_PATH = {
+    "calc.py": SOURCE,
+    "checks/sums.py": UNITTESTS,
+    "Makefile": "test:\n\tPYTHONPATH=checks python3 -B -m unittest sums\n",
+}
+story("half, tests on a path of Python's", replacing("checks/sums.py", *WEAK), files=ON_PATH)
 BY_PATTERN = {
     "calc.py": SOURCE,
     "checks/sums.py": UNITTESTS,
@@ -360,6 +366,13 @@ story(
     "half, tests that npm's script names",
     replacing("checks/sums.js", "4), 12", "4), 8"),
     files=IN_NODE,
+    source="calc.js",
+    needs="node npm",
+)
+story(
+    "half, tests that npm's script finds by a set of letters",
+    replacing("checks/sums.js", "4), 12", "4), 8"),
+    files={**IN_NODE, "package.json": IN_NODE["package.json"].replace("checks/sums", "checks/[r-t]*")},
     source="calc.js",
     needs="node npm",
 )

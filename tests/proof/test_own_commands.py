@@ -9,7 +9,6 @@ import pytest
 
 from omo.proof import calls, own_commands
 from omo.proof.project_checks import Check
-from omo.proof.project_files import commit_at
 from tests.kept import shared
 from tests.project import git, head
 from tests.tables import read
@@ -206,7 +205,6 @@ def test_a_script_that_calls_itself_without_end_is_nobody_s(tmp_path: Path) -> N
         tmp_path, {"package.json": '{"scripts": {"test": "jest", "round": "jest && npm run round -- more"}}'}
     )
     assert own_commands.where(str(tmp_path), base, ["npm", "run", "round", "x"], ".") == ""
-    assert scripts_of(tmp_path, base, ["npm", "run", "round"]) == []
 
 
 def test_without_a_commit_the_gate_is_known_and_nobody_s_own(tmp_path: Path) -> None:
@@ -216,57 +214,6 @@ def test_without_a_commit_the_gate_is_known_and_nobody_s_own(tmp_path: Path) -> 
     assert gate.argv == ["pytest"]
     assert own_commands.covers(str(tmp_path), None, ["pytest", "-q"], ".", gate)
     assert own_commands.where(str(tmp_path), None, ["pytest"], ".") == ""
-
-
-@pytest.mark.parametrize(
-    ("command", "scripts"),
-    [
-        ("make check", ["check.py"]),
-        ("make other", []),
-        ("npm test", ["tools/run.js"]),
-        ("python3 -B check.py --all", ["check.py"]),
-        ("sh -c 'cd . && ./verify.sh; true'", ["verify.sh"]),
-        ("grep -q new value", []),
-        ("gcc value", []),
-        ("make -j4 all", ["check.py", "tools/run.js"]),
-        ("make -C tools", ["check.py", "tools/run.js"]),
-        ("make -C tools -C .. check", ["check.py"]),
-        ("make -C --dir x", []),
-        ("env A=1 timeout 60 python3 -m check", ["check.py"]),
-        ("uv run python check.py", ["check.py"]),
-        ("make built", []),
-        ("python3 manage.py test", ["manage.py"]),
-        ("./verify.sh --all", ["verify.sh"]),
-        ("node tools/run.js", ["tools/run.js"]),
-        ("npm run all", ["check.py", "tools/pre.js", "tools/run.js"]),
-        ("npm --prefix tools run js", ["tools/run.js"]),
-        ("sh -c '. ./verify.sh && pytest | tail -1'", ["verify.sh"]),
-        ("python3 -m tools", ["tools/__main__.py"]),
-        ("pytest -q", []),
-    ],
-)
-def test_the_scripts_that_a_command_executes(command: str, scripts: list[str]) -> None:
-    root = shared(make_scripts)
-    assert scripts_of(root, head(root), shlex.split(command)) == scripts
-
-
-def scripts_of(root: Path, commit: str, argv: list[str]) -> list[str]:
-    files = commit_at(str(root), commit)
-    return own_commands.scripts(files, calls.unfold(files, calls.call_of(argv, ".")))
-
-
-def make_scripts(root: Path) -> None:
-    recipes = "check:\n\t@python3 -B check.py\nother:\n\techo value\nall: check\n\tcd tools && $(MAKE)\n"
-    scripts = '"test": "FOO=1 node tools/run.js", "preall": "node tools/pre.js", "all": "npm test && make check"'
-    files = {
-        "Makefile": recipes + "built:\n\t$(CC) -c value\n",
-        "tools/Makefile": "run: ..\n\t$(NODE) run.js; cd .. && make all\n",
-        "tools/package.json": '{"scripts": {"js": "node ./run.js"}}',
-        "package.json": f'{{"scripts": {{{scripts}}}}}',
-        **dict.fromkeys(("check.py", "verify.sh", "value", "tools/run.js", "tools/pre.js", "manage.py"), ""),
-        "tools/__main__.py": "",
-    }
-    lay_out(root, files)
 
 
 @pytest.mark.parametrize(

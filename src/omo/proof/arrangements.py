@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from omo.errors import NotMade
-from omo.proof import base, calls, changes, contents, form, git, inline_tests, kinds, manifests, own_commands, reading
+from omo.proof import base, calls, changes, contents, form, git, inline_tests, kinds, manifests, reading, started_files
 from omo.proof.gate_runs import AS_IT_IS, BEFORE, OLD_TESTS, WITHOUT, GateCommand, Subject
 from omo.proof.project_files import DiskFiles, commit_at
 from omo.proof.swap_files import File
@@ -52,7 +52,7 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
     files = contents.BaseFiles(subject.root, subject.state, subject.began)
     new = subject.look.changed or ()
     unfolded = calls.unfold(files, calls.call_of(command.argv, command.cwd))
-    started = own_commands.scripts(files, unfolded, {*subject.began["files"], *new})
+    started = started_files.of_gate(files, unfolded, {*subject.began["files"], *new})
     words: list[str] = []
     for call in unfolded:
         words += call.given

@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from omo import globs
 from omo.proof import calls, kinds, project_checks
 from omo.proof.calls import Call
 from omo.proof.project_checks import Check
@@ -23,12 +22,6 @@ if TYPE_CHECKING:
 # The name of a script that a project keeps for its tests: test.sh, run_tests.py, scripts/check.
 TEST_SCRIPT = re.compile(r"(?:.*[-_./])?(?:tests?|runtests|checks?|verify|spec|ci)(?:[-_.][^/]*)?")
 ONE_TEST = re.compile(r"tests?[-_].+|.+[-_]tests?\.\w+")
-PYTHON_FILES = re.compile(r"^python_files\s*=(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
-CARGO_TEST = re.compile(r'^\[\[(?:test|bench)\]\]\n(?:(?!\[).*\n)*?path\s*=\s*"([^"\n]+)"', re.MULTILINE)
-# What stands in front of the script that is meant, where its options were not understood.
-STARTERS = re.compile(rf"{calls.INTERPRETER.pattern}|deno|run|source|\.")
-# What hands on the files that it is given, to a shell or as one program.
-FINDS = re.compile(r"find|ls|cat|run-parts|t?cc|gcc|clang|(?:[cg]|clang)\+\+|rustc|javac")
 # Which files the tests of a language are for. What is for all languages, as a target of make, is for any file.
 ENDS = {
     "python": (".py", ".pyi"),
@@ -198,83 +191,3 @@ def _does(call: Call, need: Call) -> bool:
     if call.program not in calls.RUNNERS or call.chooses:
         return False
     return not call.given or (bool(need.given) and set(need.given) <= set(call.given))
-
-
-def scripts(files: Files, unfolded: Sequence[Call], differing: Collection[str] = ()) -> list[str]:
-    """Those of the files that a command starts which was `unfolded`, itself or by the scripts and targets that the
-    project has for it. One of those that differed from the commit may have been gone: "its script was away when the run
-    began"."""
-    started = set()
-    for call in unfolded:
-        for name in [*_started(files, call), *_taken(files, call, differing), *_looped_over(files, call)]:
-            started.add(calls.below(call.directory, name))
-    return sorted(path for path in started if files.has(path) or path in differing)
-
-
-def _taken(files: Files, call: Call, differing: Collection[str]) -> list[str]:
-    """The files that a runner of tests is told to take: by path, as a module, or by a pattern ("tests that the target
-    names as a module", "tests that the settings find by a pattern", "tests that the target finds by -o", "a test target
-    with a path of its own"). Not where it takes examples out of source."""
-    words = re.sub(r"\b(pattern|start-directory|python_files)=", r"\1 ", " ".join(call.given)).split()
-    if call.program not in calls.OF_TESTS or any("doctest" in word for word in words):
-        return []
-    taken, patterns, start = [], [], ""
-    names = [posixpath.relpath(path, call.directory or ".") for path in {*files.names, *differing}]
-    for before, word in zip(["", *words], words, strict=False):
-        if before in ("-p", "--pattern", "python_files"):
-            patterns.append(word)
-        elif before in ("-s", "--start-directory"):
-            start = word.strip("./")
-        elif not word.startswith("-"):
-            matched = [name for name in names if "/" in word and globs.matches(name, posixpath.normpath(word))]
-            # "source beside tests of the usual names, all in one pattern"
-            taken += [] if any(kinds.is_test(name) for name in matched) else matched
-            module = word.replace(".", "/")
-            taken += [word.partition("::")[0], f"{module}.py", f"{posixpath.dirname(module)}.py"]
-            taken.append(f"{module}/__init__.py")  # which comes before it: "a package in the place of the module"
-    if call.program == "pytest":
-        for name in (*kinds.SAYS_WHAT_IS_COLLECTED, *(word for word in words if word.endswith(".ini"))):
-            for listed in PYTHON_FILES.findall(files.text(calls.below(call.directory, name))):
-                patterns += re.findall(r"[\w*?.-]+", listed)
-    if call.program == "cargo test":
-        taken += CARGO_TEST.findall(files.text(calls.below(call.directory, "Cargo.toml")))
-    if not start:
-        patterns = [pattern for pattern in patterns if pattern != "*.py"]  # which would be the source as well
-    for name in names:
-        is_below = not start or name.startswith(f"{start}/")
-        if is_below and any(globs.name_matches(posixpath.basename(name), pattern) for pattern in patterns):
-            taken.append(name)
-    return taken
-
-
-def _looped_over(files: Files, call: Call) -> list[str]:
-    """`for t in t/*.sh; do sh $t; done`, `find checks | xargs sh`, `cc calc.c check.c`: "a script that the target runs
-    in a loop", "checks that the target finds". Where nothing loops, by what the project calls them."""
-    given: Sequence[str] = call.given[2:] if call.program == "for" else ()
-    if FINDS.fullmatch(call.program) and not any(kinds.is_test(word) for word in call.given):
-        given = [posixpath.normpath(word) for word in call.given]
-        given = [glob for word in given if TEST_SCRIPT.fullmatch(word) for glob in (word, f"{word}/**")]
-    looped = []
-    for path in files.names if given else ():
-        name = posixpath.relpath(path, call.directory or ".")
-        if any(globs.matches(name, glob) for glob in given):
-            looped.append(name)
-    return looped
-
-
-def _started(files: Files, call: Call) -> list[str]:
-    """The program of a call, or the script, module, class or directory that an interpreter is given."""
-    words = [*call.program.split(), *call.given]
-    if words[0] == "java":
-        return [f"{word.replace('.', '/')}.java" for word in words[1:]]
-    words = words[2:] if words[:2] == ["go", "run"] else words
-    while words and STARTERS.fullmatch(posixpath.basename(words[0])):
-        words = [word for word in words[1:] if not word.startswith("-")]
-    if not words:
-        return []
-    if "/" in words[0]:
-        path = calls.below(call.directory, words[0])
-        inside = files.in_directory(path) if path != call.directory and not files.has(path) else []
-        return [words[0], *(posixpath.join(words[0], name) for name in inside)]
-    module = words[0].replace(".", "/")
-    return [words[0], f"{module}.py", f"{module}/__main__.py"]

@@ -1,0 +1,128 @@
+"""Which files a gate starts, or takes as tests: by the words of its command, and by the settings of its runner.
+
+They are the rest that the work is held against, whatever they are called and wherever they lie.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from omo import globs
+from omo.proof import calls, kinds
+from omo.proof.calls import Call
+from omo.proof.own_commands import TEST_SCRIPT
+
+if TYPE_CHECKING:
+    from omo.proof.project_files import Files
+
+PYTHON_FILES = re.compile(r"^python_files\s*=(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
+CARGO_TEST = re.compile(r'^\[\[(?:test|bench)\]\]\n(?:(?!\[).*\n)*?path\s*=\s*"([^"\n]+)"', re.MULTILINE)
+# What stands in front of the script that is meant, where its options were not understood.
+STARTERS = re.compile(rf"{calls.INTERPRETER.pattern}|deno|run|source|\.")
+# What hands on the files that it is given, to a shell or as one program.
+FINDS = re.compile(r"find|ls|cat|run-parts|t?cc|gcc|clang|(?:[cg]|clang)\+\+|rustc|javac")
+# One of several letters, words or patterns: "tests that npm's script finds by a set of letters".
+CHOICE = re.compile(r"\[[^]]*\]|\{[^}]*\}|[@+]\([^)]*\)")
+
+
+def of_gate(files: Files, unfolded: Sequence[Call], differing: Collection[str] = ()) -> list[str]:
+    """Those of the files that a command starts which was `unfolded`, itself or by the scripts and targets that the
+    project has for it. One of those that differed from the commit may have been gone: "its script was away when the run
+    began"."""
+    started = set()
+    for call in unfolded:
+        for name in [*_started(files, call), *_taken(files, call, differing), *_looped_over(files, call)]:
+            started.add(calls.below(call.directory, name))
+    return sorted(path for path in started if files.has(path) or path in differing)
+
+
+def _taken(files: Files, call: Call, differing: Collection[str]) -> list[str]:
+    """The files that a runner of tests is told to take: by path, as a module, or by a pattern ("tests that the target
+    names as a module", "tests that the settings find by a pattern", "tests that the target finds by -o", "a test target
+    with a path of its own"). Not where it takes examples out of source."""
+    words = re.sub(r"\b(pattern|start-directory|python_files)=", r"\1 ", " ".join(call.given)).split()
+    if call.program not in calls.OF_TESTS or any("doctest" in word for word in words):
+        return []
+    names = [posixpath.relpath(path, call.directory or ".") for path in {*files.names, *differing}]
+    taken, patterns, start = [], [], ""
+    for before, word in zip(["", *words], words, strict=False):
+        if before in ("-p", "--pattern", "python_files"):
+            patterns.append(word)
+        elif before in ("-s", "--start-directory"):
+            start = word.strip("./")
+        elif not word.startswith("-"):
+            taken += _named(word, names)
+    if call.program == "pytest":
+        for name in (*kinds.SAYS_WHAT_IS_COLLECTED, *(word for word in words if word.endswith(".ini"))):
+            for listed in PYTHON_FILES.findall(files.text(calls.below(call.directory, name))):
+                patterns += re.findall(r"[\w*?.-]+", listed)
+    if call.program == "cargo test":
+        taken += _targets_of_cargo(files, call, names)
+    if not start:
+        patterns = [pattern for pattern in patterns if pattern != "*.py"]  # which would be the source as well
+    for name in names:
+        is_below = not start or name.startswith(f"{start}/")
+        if is_below and any(globs.name_matches(posixpath.basename(name), pattern) for pattern in patterns):
+            taken.append(name)
+    return taken
+
+
+def _named(word: str, names: Sequence[str]) -> list[str]:
+    """The files that one word of a command stands for: a path, a pattern of paths, or a module."""
+    glob = posixpath.normpath(CHOICE.sub("*", word))
+    matched = [name for name in names if "/" in word and globs.matches(name, glob)]
+    if any(kinds.is_test(name) for name in matched):
+        matched = []  # "source beside tests of the usual names, all in one pattern"
+    module = word.replace(".", "/")
+    # With the module of a class, and a package, which comes first: "a package in the place of the module".
+    modules = [f"{module}.py", f"{posixpath.dirname(module) or module}.py", f"{module}/__init__.py"]
+    if not any(name in modules for name in names):  # it lies where PYTHONPATH leads: "tests on a path of Python's"
+        modules = [name for name in names if name.endswith(tuple(f"/{module}" for module in modules))]
+    return [*matched, word.partition("::")[0], *modules]
+
+
+def _targets_of_cargo(files: Files, call: Call, names: Sequence[str]) -> list[str]:
+    """The paths of test targets, in a workspace those of its members: "a test target of a member"."""
+    manifests = [name for name in names if posixpath.basename(name) == "Cargo.toml" and not name.startswith("../")]
+    files.read([calls.below(call.directory, name) for name in manifests])
+    targets = []
+    for name in manifests:
+        for path in CARGO_TEST.findall(files.text(calls.below(call.directory, name))):
+            targets.append(calls.below(posixpath.dirname(name), path))
+    return targets
+
+
+def _looped_over(files: Files, call: Call) -> list[str]:
+    """`for t in t/*.sh; do sh $t; done`, `find checks | xargs sh`, `cc calc.c check.c`: "a script that the target runs
+    in a loop", "checks that the target finds". Where nothing loops, by what the project calls them."""
+    given: Sequence[str] = call.given[2:] if call.program == "for" else ()
+    if FINDS.fullmatch(call.program) and not any(kinds.is_test(word) for word in call.given):
+        given = [posixpath.normpath(word) for word in call.given]
+        given = [glob for word in given if TEST_SCRIPT.fullmatch(word) for glob in (word, f"{word}/**")]
+    looped = []
+    for path in files.names if given else ():
+        name = posixpath.relpath(path, call.directory or ".")
+        if any(globs.matches(name, glob) for glob in given):
+            looped.append(name)
+    return looped
+
+
+def _started(files: Files, call: Call) -> list[str]:
+    """The program of a call, or the script, module, class or directory that an interpreter is given."""
+    words = [*call.program.split(), *call.given]
+    if words[0] == "java":
+        return [f"{word.replace('.', '/')}.java" for word in words[1:]]
+    words = words[2:] if words[:2] == ["go", "run"] else words
+    while words and STARTERS.fullmatch(posixpath.basename(words[0])):
+        words = [word for word in words[1:] if not word.startswith("-")]
+    if not words:
+        return []
+    if "/" in words[0]:
+        path = calls.below(call.directory, words[0])
+        inside = files.in_directory(path) if path != call.directory and not files.has(path) else []
+        return [words[0], *(posixpath.join(words[0], name) for name in inside)]
+    module = words[0].replace(".", "/")
+    return [words[0], f"{module}.py", f"{module}/__main__.py"]
