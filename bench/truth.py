@@ -263,7 +263,8 @@ def path_of_tools() -> str:
 
 
 def _python() -> Path:
-    return interpreter(str(Path(sys.executable).parent), sysconfig.get_path("purelib"))
+    """With the programs of the Python below this environment, which may have been built a minute ago."""
+    return interpreter(str(Path(sys.executable).resolve().parent), sysconfig.get_path("purelib"))
 
 
 @cache
