@@ -169,6 +169,7 @@ def test_a_cancel_takes_the_fence_down_until_the_user_goes_on(host: Host) -> Non
 @pytest.mark.parametrize("lets_go", ["/omo:stop-continuation", "stop the plan"])
 @pytest.mark.parametrize("task", ["ulw write the README", "/omo:ralph write the README"])
 def test_a_plan_that_the_user_let_go_fences_no_other_work(host: Host, lets_go: str, task: str) -> None:
+    (host.project / "plan.md").write_text("# A plan\n")
     open_fence(host)
     host.prompt(lets_go)
     host.prompt(task)

@@ -83,8 +83,11 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "on, and others go on": lambda m: line(messages.turned_on("", m.work, EMPTY, [m.text])),
     "on by a command of the agent's": lambda m: line(messages.begun(m.work)),
     "not turned on": lambda m: messages.not_turned_on(m.text[:100]),
-    "on by its command": lambda m: line(messages.typed("ralph", m.work, was_cancelled=True)),
-    "on by its command after a cancel": lambda m: line(messages.typed("ralph", [], was_cancelled=True)),
+    "on by its command": lambda m: line(messages.typed("ralph", m.work, [], was_cancelled=True)),
+    "on by its command after a cancel": lambda m: line(messages.typed("ralph", [], [], was_cancelled=True)),
+    "on by its command for something else": lambda m: line(
+        messages.typed("ralph", [], m.work[1:2], was_cancelled=True)
+    ),
     "named in words": lambda m: messages.begun_by_its_command("ralph"),
     "to be begun": lambda m: sentences.to_be_begun("ralph"),
     "not begun": lambda m: m.released("not-begun", {**EMPTY, "asked": "ralph"}),

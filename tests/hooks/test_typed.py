@@ -130,7 +130,7 @@ def test_the_model_is_told_what_was_cancelled(host: Host) -> None:
     begin(host, "ultragoal")
     host.prompt("/omo:stop-continuation")
     assert "the user cancelled ultragoal: " in host.prompt("what now?").stdout
-    host.prompt("/omo:ralph go on")
+    host.prompt("/omo:ultragoal go on")
     begin(host, "ralph")
     _, context = told(host.prompt("stop ulw and show me the diff"))
     assert "The user cancelled ultragoal and ralph with this message" in context

@@ -71,7 +71,7 @@ def _armed(
     from omo import variables
 
     in_force = settings.load(world.environ, world.root)
-    names_task = any(clause.kind != "go" for clause in clauses)  # anything beside the word and a "go on"
+    names_task = _names_task(clauses)
     pinned: list[Gate] = []
     is_same_task = False
     if tree is not None:  # else the run goes on as it is, and its ledger need not be read
@@ -128,6 +128,28 @@ def _clauses(prompt: str, reading: Reading) -> list[Clause]:
     return [clause for clause in clauses_of(rest) if clause.words and clause.kind != "filler"]
 
 
+def _names_task(clauses: list[Clause]) -> bool:
+    """Anything beside the word and a "go on"."""
+    return any(clause.kind != "go" for clause in clauses)
+
+
+def _goes_on(
+    event: Event, world: World, clauses: list[Clause], row: SessionRow | None, kind: str, noted: SessionEvent
+) -> bool:
+    """Whether what they type behind the command of a workflow is for the run that they called off: a "go on" before
+    all else, the same words once more, or the plan that is under way by its name."""
+    summary = (row or EMPTY)["work"].get(kind, {})
+    if [clause.kind for clause in clauses[:1]] == ["go"] or not summary.get("run"):
+        return True
+    from omo.work import requests
+
+    plan = summary.get("fence", {}).get("spec")
+    if plan in [file["path"] for file in requests.files_of(noted)]:
+        return True
+    events = runtime.vouched_rows(world.state, event.session, row)
+    return noted.get("text") in requests.of_run(events, kind, str(summary["run"]))
+
+
 def _is_task_of_before(event: Event, world: World, clauses: list[Clause], row: SessionRow | None) -> bool:
     """A "go on" before others, or, where the run was let go or cancelled, the same words typed once more."""
     if not (run := session.last_run(row)):
@@ -165,8 +187,19 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
 
     in_force = settings.load(world.environ, world.root)
 
+    clauses = _clauses(event.prompt, reading)
+
     def decide(row: SessionRow | None) -> runtime.Change:
-        armed = session.arm(row, by="user", limits=in_force.limits, now=world.now, ceilings=in_force.budget, named=kind)
+        armed = session.arm(
+            row,
+            by="user",
+            limits=in_force.limits,
+            now=world.now,
+            ceilings=in_force.budget,
+            named=kind,
+            names_task=_names_task(clauses),
+            goes_on=_goes_on(event, world, clauses, row, kind, noted),
+        )
         woken = session.woken(row, armed)
         if runtime.work_in(armed, "active"):
             armed = session.shown_on(_counting(event, world, row, armed))
@@ -174,7 +207,11 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
             armed["asked"] = name
         if woken:
             noted["woke"] = [each for each, _ in woken]
-        return runtime.Change(messages.typed(name, woken, was_cancelled=session.is_cancelled(row)), armed, [noted])
+        called_off = [(each, work) for each, work in runtime.work_in(armed, runtime.CALLED_OFF) if each == kind]
+        if called_off:
+            noted["anew"] = True
+        answer = messages.typed(name, woken, called_off, was_cancelled=session.is_cancelled(row))
+        return runtime.Change(answer, armed, [noted])
 
     try:
         noted = user_commands.request(event, world, name)
@@ -260,7 +297,8 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
         if asked and (is_named or not runtime.is_live(row)):
             called_off: SessionEvent = {"kind": "paused", "rule": reading.rule, "named": [asked]}
             return runtime.Change(messages.called_off(asked), session.without_request(row), [called_off])
-        named = [(kind, summary) for kind, summary in runtime.left_open(row) if kind in reading.names]
+        stands = [*runtime.left_open(row), *runtime.work_in(row, runtime.CALLED_OFF)]
+        named = [(kind, summary) for kind, summary in stands if kind in reading.names]
         if named:
             noted: SessionEvent = {"kind": "paused", "rule": reading.rule, "named": [kind for kind, _ in named]}
             for kind, _ in named:

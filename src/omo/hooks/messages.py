@@ -167,9 +167,16 @@ def instructions(gates: list[str]) -> str:
     return INSTRUCTIONS.replace(AFTER_GATES, lines + AFTER_GATES)
 
 
-def typed(name: str, woken: Works, *, was_cancelled: bool) -> Answer:
+def typed(name: str, woken: Works, called_off: Works, *, was_cancelled: bool) -> Answer:
     """For the user who typed the command of a workflow where something stood still; empty where nothing did."""
     command = f"/omo:{name}"
+    if called_off:
+        line = f"omo: {command} begins anew: {listed(called_off)} stays off, and {command} alone goes on with it."
+        context = (
+            f"[omo] The user called off {listed(called_off)}, and types {command} for something else: begin that anew, "
+            "as `omo next` says, and do nothing for the other. It holds this session from its first command on."
+        )
+        return Answer(context=context, message=f"{line} {STOP} ends everything.")
     if woken:
         line = f"omo: with {command} goes on: {listed(woken)}. {STOP} ends it."
         return Answer(context=_goes_on(command, woken), message=line)

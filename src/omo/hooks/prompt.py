@@ -144,9 +144,11 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer | None:
     limits = settings.load(world.environ, world.root).limits
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        if row is None or session.is_cancelled(row) or not (runtime.is_live(row) or runtime.left_open(row)):
+        is_called_off = named in dict(runtime.work_in(row or EMPTY, runtime.CALLED_OFF))
+        can_go_on = row is not None and (runtime.is_live(row) or runtime.left_open(row) or is_called_off)
+        if row is None or session.is_cancelled(row) or not can_go_on:
             return runtime.Change(None)
-        if runtime.work_in(row, "exhausted"):
+        if runtime.work_in(row, "exhausted") or is_called_off:
             after = session.go_on(row, limits=limits, now=world.now, named=named)
         else:
             after = session.resume(row, named=named)

@@ -85,6 +85,7 @@ class SessionEvent(GateResult, From, total=False):
     workflow: str
     head: str | None
     woke: list[str]
+    anew: bool  # typed for something else than the run that they had called off
     named: list[str]
     refused: list[str]
     unvouched: list[str]

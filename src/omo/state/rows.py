@@ -119,7 +119,7 @@ if TYPE_CHECKING:
         """One kind of work, as hooks need it."""
 
         run: str
-        state: str  # active, waiting, paused, blocked, done, exhausted
+        state: str  # active, waiting, paused, blocked, done, exhausted, called-off
         open: int
         total: int
         next: str | None
@@ -131,6 +131,7 @@ if TYPE_CHECKING:
         own: bool  # the workflow itself put it so, not the user
         answered: bool  # the user has written since they were told, and the agent may begin again
         stoppedByName: bool
+        calledOff: str  # since when
         hostLimit: bool  # waits for the host alone, and goes on with it
         cleared: bool  # given up
         at: str  # when the files were looked at

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 VERSION = 1
 KEPT_FOR = 14 * 24 * 3600.0
 OPEN_STATES = ("active", "waiting", "paused", "blocked")
+CALLED_OFF = "called-off"  # the user cancelled it, and then asked for something else: only its own name wakes it
 ANY_SESSION = "*"
 INDEX = ("version", "live", "fenced", "open", "left", "sessions")
 AN_END = ("state", "outcome", "run", "at", "files")  # what a summary says of an end; the ledger has to say the same
@@ -128,7 +129,8 @@ def fence_of(row: SessionRow) -> FenceLists:
     """The fence of the work that has one; empty where none has, or the user has stopped that by its name."""
     for summary in row["work"].values():
         fence = summary.get("fence")
-        if fence and isinstance(fence, dict) and not summary.get("stoppedByName"):
+        is_stopped = summary.get("stoppedByName") or summary.get("state") == CALLED_OFF
+        if fence and isinstance(fence, dict) and not is_stopped:
             return fence
     return {}
 
@@ -364,7 +366,8 @@ def render(runtime: Runtime) -> str:
         row = read_row(stored)
         if needs_hooks(row):
             live.add(_launcher_name(key))
-        elif left_open(row):  # let go or cancelled: what agents say is kept, and the user's "continue" heard
+        elif left_open(row) or work_in(row, CALLED_OFF):
+            # Let go, cancelled or called off: what agents say is kept, and the user's "continue" heard.
             opened.add(_launcher_name(key))
         if is_fenced(row):
             fenced.add(_launcher_name(key))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from omo import table
 from omo.progress import columns
-from omo.state.runtime import OPEN_STATES
+from omo.state.runtime import CALLED_OFF, OPEN_STATES
 from omo.table import name_of
 from omo.text import clip
 from omo.views.project import RECENT, ProjectView, SessionView
@@ -294,10 +294,12 @@ def _work(view: SessionView, work: Status, *, everything: bool) -> Iterator[Line
         parts.append(work.headline)
     if work.run:
         parts.append(f"run {work.run}")
+    states = {summary.kind: summary.state for summary in view.brief.work}
+    if states.get(work.kind) == CALLED_OFF:
+        parts.insert(0, "called off by you")
     text = "; ".join(filter(None, parts))
     yield Line("work", name_of(work.kind), text, (*cells, (text, "")))
     # Work that is over, beside work that is not, is one line.
-    states = {summary.kind: summary.state for summary in view.brief.work}
     is_over = states.get(work.kind, "") not in ("", *OPEN_STATES)
     if not everything and work is not view.leading and (is_over or not view.is_live):
         return

@@ -132,7 +132,8 @@ class View:
             for work in self.work:
                 if work.state == state:
                     return work
-        return self.work[0] if self.work else None
+        others = [work for work in self.work if work.state != runtime.CALLED_OFF]
+        return others[0] if others else None
 
     @property
     def outcome(self) -> Outcome | None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from omo import table
 from omo.errors import BadInput, Refused
 from omo.state import runtime, store
 from omo.state.rows import EMPTY
 from omo.state.runtime import OPEN_STATES
 from omo.text import clip
-from omo.work import left_open, outcome
+from omo.work import left_open, outcome, requests
 from omo.work import session as rows
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Kind, Run, S, load
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 SHORTEST_REASON = 10
+BY_CANCEL = "they called it off, and asked for something else"
 
 
 def require(kind: Kind[S], caller: Caller, named: str = "") -> Run[S]:
@@ -134,6 +136,31 @@ def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> 
             fix=f"omo state clear --mode {kind} --force gives them up in this session",
         )
     return forget_summary(caller, kind, what, [], force=force, is_open=is_open, left=left)
+
+
+def called_off(caller: Caller, kind: str) -> Caller | None:
+    """The user as the one in whose name the session's work of a kind is put aside: they called it off, and have asked
+    for something else of the workflow since. None where they did not."""
+    since = caller.summary(kind).get("calledOff")
+    if not since:
+        return None
+    is_asked_anew = caller.by == "user"
+    for name in table.BY_KIND[kind].typed:
+        if any(str(row["ts"]) >= since for row in requests.typed(caller.events, name)):
+            is_asked_anew = True
+    return replace(caller, by="user") if is_asked_anew else None
+
+
+def put_aside_notes(caller: Caller, kind: str) -> list[str]:
+    """For whoever begins something in its place."""
+    if called_off(caller, kind) is None:
+        return []
+    return [f"{kind} {clip(str(caller.summary(kind).get('run')), 60)}, which the user called off, is put aside"]
+
+
+def put_aside(user: Caller, kind: str) -> None:
+    """What the user called off is taken out of the session's row, for what is begun in its place."""
+    forget_summary(user, kind, kind, [], force=True, is_open=True)
 
 
 def forget_summary(

@@ -31,6 +31,11 @@ def typed(events: Iterable[SessionEvent], workflow: str, since: str = "") -> lis
     return rows
 
 
+def later(events: Iterable[SessionEvent], workflow: str, began: str) -> list[SessionEvent]:
+    """The same for a run that began then: not what they asked for in its place, when they had called it off."""
+    return [row for row in typed(events, workflow, began) if not row.get("anew")]
+
+
 def armed(events: Iterable[SessionEvent], since: str = "") -> list[SessionEvent]:
     """The prompts with which a person armed the session, oldest first."""
     rows = []
@@ -54,8 +59,10 @@ def of_run(events: Iterable[SessionEvent], kind: str, run: str) -> list[str]:
         if kind == "ulw":
             if row.get("kind") in ARMED and row.get("run") == run:
                 texts.append(text)
-        elif asked_of(row) in names:
-            texts = [text] if str(row.get("ts")) <= began else [*texts, text]
+        elif asked_of(row) in names and str(row.get("ts")) <= began:
+            texts = [text]
+        elif asked_of(row) in names and not row.get("anew"):
+            texts.append(text)
     return texts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo.clock import stamp
 from omo.state.rows import EMPTY
-from omo.state.runtime import OPEN_STATES, is_live, is_open, unvouched, work_in
+from omo.state.runtime import CALLED_OFF, OPEN_STATES, is_live, is_open, unvouched, work_in
 from omo.text import clip
 from omo.work import budget, outcome
 
@@ -37,9 +37,8 @@ WAITING = ("waiting", "paused", "blocked")
 # Of a summary, what goes when its state does.
 OF_A_STATE = (
     *("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName", "hostLimit"),
-    *("files", "changed", "stopped", "answered", "damaged"),
+    *("files", "changed", "stopped", "answered", "damaged", "calledOff"),
 )
-CALLED_OFF = "you called it off"
 CANCELLED = (
     "the user has cancelled what is on in this session: no Stop is held, and no fence is up, until they type ulw"
 )
@@ -70,23 +69,27 @@ def arm(
     """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
     Whatever else a breaker let go, or waits, goes on with it; not what was given up, nor what the user stopped by its
-    name and has not `named` now. After a cancel the command of a workflow, or ultrawork for another task, takes up that
-    one alone, and those that are `also` to go on: to the rest the user has said no, and nothing since. Of another
-    workflow than ultrawork the run begins with the agent's first command, and until then nothing new is held. What is
-    spent is counted from here, unless the run was on: then it goes on with what is left of its `ceilings`. `pinned` is
-    how many gates there are. A bare word that `names_task` none sets going what there is, and begins no run beside it:
-    at the cap of a plan the user is told to type it, and owes nothing for that. `goes_on`: the task is that of the run
-    before.
+    name and has not `named` now. After a cancel the command of a workflow takes up that one alone, and for another task
+    not even that; ultrawork for another task takes up nothing. Those that are `also` to go on do: to the rest the user
+    has said no, and nothing since. Of another workflow than ultrawork the run begins with the agent's first command,
+    and until then nothing new is held. What is spent is counted from here, unless the run was on: then it goes on with
+    what is left of its `ceilings`. `pinned` is how many gates there are. A bare word that `names_task` none sets going
+    what there is, and begins no run beside it: at the cap of a plan the user is told to type it, and owes nothing for
+    that. `goes_on`: the task is that of the run before.
     """
     old = row or EMPTY
     work: Work = {}
+    is_another_task = names_task and not goes_on
     for kind, summary in work_in(old, *WAITING, "exhausted"):
         if not summary.get("cleared") and (kind == named or not summary.get("stoppedByName")):
             work[kind] = _active(summary)
-    if is_cancelled(old) and (named != KIND or (names_task and not goes_on)):
-        for kind, _ in work_in(old, *OPEN_STATES, "exhausted"):
-            if kind != named and kind not in also:
-                work[kind] = stop_by_name(old, kind, why=CALLED_OFF, told=True)["work"][kind]
+    for kind, summary in work_in(old, CALLED_OFF):
+        if kind in also or (kind == named and not is_another_task):
+            work[kind] = _active(summary)
+    if is_cancelled(old) and (named != KIND or is_another_task):
+        for kind, summary in work_in(old, *OPEN_STATES, "exhausted"):
+            if kind not in also and (kind != named or is_another_task):
+                work[kind] = {**_active(summary), "state": CALLED_OFF, "calledOff": stamp(now)}
     others = [kind for kind in (*work, *dict(work_in(old, "active"))) if kind != KIND]
     is_its_own = old["work"].get(KIND, {}).get("state") in (*OPEN_STATES, "exhausted")
     if named == KIND and (names_task or not others or is_its_own):
@@ -214,7 +217,8 @@ def kept_state(row: SessionRow, old: Summary, summary: Summary) -> Summary:
     was, state = old.get("state"), summary["state"]
     is_paused_by_user = was == "paused" and not old.get("own") and state == "active"
     is_let_go = was == "exhausted" and not row["ulw"].get("enabled")
-    if is_paused_by_user or (state != "done" and (is_let_go or old.get("stoppedByName"))):
+    is_stopped = bool(old.get("stoppedByName")) or was == CALLED_OFF
+    if is_paused_by_user or (state != "done" and (is_let_go or is_stopped)):
         return {**summary, **_of_a_state(old)}
     if "told" in summary and was == state and old.get("why") == summary["why"]:
         known: Summary = {**summary, "told": old.get("told", False)}
@@ -229,7 +233,7 @@ def kept_state(row: SessionRow, old: Summary, summary: Summary) -> Summary:
 
 def _of_a_state(summary: Summary) -> Summary:
     """What it says of how it stands, and why."""
-    kept = ("state", "why", "question", "told", "endedBy", "outcome", "stoppedByName")
+    kept = ("state", "why", "question", "told", "endedBy", "outcome", "stoppedByName", "calledOff")
     said: Any = {key: value for key, value in summary.items() if key in kept}
     of_a_state: Summary = said
     return of_a_state
@@ -436,9 +440,10 @@ def stop_by_name(row: SessionRow, kind: str, *, why: str, told: bool) -> Session
 def resume(row: SessionRow, *, states: tuple[str, ...] = WAITING, own: bool = True, named: str = "") -> SessionRow:
     """Whatever waited is active again, or the one workflow that was named. A plan given up never.
 
-    A workflow's `own` wait only if that is meant. What was stopped by its name stays so while other work goes on.
+    A workflow's `own` wait only if that is meant. What was stopped by its name stays so while other work goes on, and
+    what was called off until it is named.
     """
-    waiting: Work = {}
+    waiting: Work = {kind: _active(summary) for kind, summary in work_in(row, CALLED_OFF) if kind == named}
     for kind, summary in work_in(row, *states):
         if not summary.get("cleared") and (own or not summary.get("own")):
             waiting[kind] = _active(summary)

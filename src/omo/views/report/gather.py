@@ -28,6 +28,7 @@ from omo.views.report.verdict import Headline, verdict
 from omo.work import requests, times
 from omo.work.run import Run
 from omo.work.sections import Notice, Sections
+from omo.work.status import Status
 from omo.work.viewer import Viewer
 
 ASKED = (*requests.ARMED, requests.ASKED)
@@ -120,6 +121,8 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     is_own_run = chosen.kind in [workflow.kind for workflow in table.with_runs()]
     viewer = Viewer(context, chosen.session, session.brief.row, reads_all=True, run=run if is_own_run else "")
     views = [view for view in works.works_of(viewer) if not run or view.kind == chosen.kind]
+    if not run:
+        views = _without_called_off(views, session)
     session = session._replace(works=views, problems=_ledger_problems(context.state, session, run))
     events = viewer.events
     has_runs = any(row.runs.names_of(context.state, chosen.session) for row in table.with_runs())
@@ -153,6 +156,12 @@ def gather(context: Context, name: str, run: str = "") -> Report:
         run=run,
         lines=lines,
     )
+
+
+def _without_called_off(views: list[Status], session: SessionView) -> list[Status]:
+    """What the user called off for something else is none of that, unless it is all there is."""
+    called_off = [work.kind for work in session.brief.work if work.state == runtime.CALLED_OFF]
+    return [view for view in views if view.kind not in called_off] or views
 
 
 def _asked_at(events: Sequence[SessionEvent], began: str) -> str:

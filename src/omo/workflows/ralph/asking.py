@@ -68,7 +68,7 @@ def review_brief(run: RalphRun, role: str) -> str:
 
 def asked_later(run: RalphRun, state: RalphState) -> list[str]:
     """What the user typed for the run since it began, which it is judged against too: "more asked for under way"."""
-    rows = requests.typed(run.caller.events, "ralph", str(state.started.get("ts")))
+    rows = requests.later(run.caller.events, "ralph", str(state.started.get("ts")))
     return [requests.text_of(row) for row in rows if not requests.names_data(row)]
 
 

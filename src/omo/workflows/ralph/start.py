@@ -24,13 +24,13 @@ from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work import proving, requests
 from omo.work.files import Files
-from omo.work.lifecycle import not_shown, require_reason
+from omo.work.lifecycle import BY_CANCEL, called_off, not_shown, put_aside, require_reason
 from omo.work.publish import take_up_again
 from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.sections import listed
 from omo.work.status import NextStep, units
 from omo.workflows.ralph import criteria, rules
-from omo.workflows.ralph.end import is_over, publish
+from omo.workflows.ralph.end import abandon, is_over, publish
 from omo.workflows.ralph.rules import (
     DEFAULT_ITERATIONS,
     MOST_CRITERIA,
@@ -71,10 +71,11 @@ def start(
     _require_options(caller, path, max_iterations, reduced_scope)
     with RALPH.start_lock(caller):
         own = load(RALPH, caller)
-        _require_over(caller, own)
+        user = called_off(caller, KIND)
+        _require_over(caller, own, is_called_off=user is not None)
         previous = own.state if own is not None else None
         unfinished = None
-        if previous is not None and (previous.is_open or previous.is_the_users_turn):
+        if previous is not None and (previous.is_open or previous.is_the_users_turn) and user is None:
             unfinished = previous  # the user did not end it: the new run is held to what that one was for
         typed = requests.typed(caller.events, "ralph")
         typed_since = requests.typed(typed, "ralph", str(previous.started.get("ts")) if previous is not None else "")
@@ -117,6 +118,9 @@ def start(
             seen |= _adjust_found(caller, wanted, seen, started, is_worked_on=is_worked_on)
         if after:
             take_up_again(caller, str(after["run"]))
+        if user is not None:
+            _put_aside(user, own)
+            caller.forget()
         run = Run(RALPH, caller, started["run"])
         before = {name: verdict.verdict for name, verdict in seen.items()}
         run.append({**started, "before": before}, opening(caller, Files(caller.root), 1))
@@ -166,11 +170,20 @@ def _require_options(caller: Caller, path: Path | None, max_iterations: int, red
     require_reason(reduced_scope, "--reduced-scope", again)
 
 
-def _require_over(caller: Caller, own: RalphRun | None) -> None:
-    """One run per session at a time. A damaged one is in the way until the user has sealed it."""
+def _put_aside(user: Caller, own: RalphRun | None) -> None:
+    """They have called it off themselves, and so it ends by their word."""
+    if own is not None and own.state is not None and own.state.is_open:
+        abandon(Run(RALPH, user, own.id), BY_CANCEL)
+    put_aside(user, KIND)
+
+
+def _require_over(caller: Caller, own: RalphRun | None, *, is_called_off: bool) -> None:
+    """One run per session at a time, but for one that the user called off. A damaged one is in the way until the user
+    has sealed it."""
     if own is not None and own.problems and not is_over(own):
         raise own.damage()
-    if own is not None and own.state is not None and own.state.is_open and not own.problems:
+    is_open = own is not None and own.state is not None and own.state.is_open and not own.problems
+    if own is not None and own.state is not None and is_open and not is_called_off:
         raise Refused(
             f"ralph run {own.id} of this session is open: {own.state.headline}",
             fix=f"go on with it: omo ralph status; or {ABANDON}",

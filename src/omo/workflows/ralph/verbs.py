@@ -24,7 +24,7 @@ from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import briefs, session
 from omo.work.files import Files
-from omo.work.lifecycle import left_elsewhere, require
+from omo.work.lifecycle import left_elsewhere, put_aside_notes, require
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of, load, require_own
 from omo.work.status import NextStep, units
@@ -123,6 +123,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
     if other := left_elsewhere("ralph", "a ralph run", caller):
         context.notes.append(other.text)
     context.notes += session.cancelled_notes(caller.row())
+    notes = put_aside_notes(caller, RALPH.name)
     run, step = starting.start(
         caller,
         Path(context.cwd, arguments.criteria) if arguments.criteria else None,
@@ -134,7 +135,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
     state = run.require_whole()
     data = {**_data(state, step), "criteria": [criterion.data for criterion in state.criteria]}
     data |= {"base": state.base, "before": state.started["before"]}
-    result = Result(data, "\n".join([*_started(state), f"Next: {step.text}"]))
+    result = Result(data, "\n".join([*_started(state), f"Next: {step.text}"]), notes=notes)
     report = phases.check(run, Files(context.root))
     if "SHIP" in report.missing and not report.gates:
         result.notes.append(f"no gate is pinned in this session, and SHIP needs one: {phases.PIN}")

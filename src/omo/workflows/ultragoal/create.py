@@ -11,6 +11,7 @@ from omo.state.ledger_rows import SessionEvent
 from omo.state.rows import read_base
 from omo.text import clip, counted
 from omo.work import requests
+from omo.work.lifecycle import called_off, put_aside
 from omo.work.publish import note_given_up
 from omo.work.run import check_sizes
 from omo.work.status import NextStep
@@ -22,10 +23,13 @@ from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, re
 
 
 def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanRun:
-    """The new plan. An unfinished one before it is put aside only by --force; `archived` says where to."""
+    """The new plan. An unfinished one before it is put aside by --force, or where the user called it off; `archived`
+    says where to."""
     caller, before = run.caller, run.plan
     if run.problems and not (force and caller.by == "user"):
         raise run.damage()
+    user = called_off(caller, ULTRAGOAL.name)
+    force = force or user is not None
     if before is not None and before.is_open and not force:
         raise Refused(
             f"this session has a plan with {counted(len(before.open_goals), 'open goal')}",
@@ -49,7 +53,8 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     with ULTRAGOAL.start_lock(caller):
         if load_plan(caller).id != run.id:
             raise Refused("another plan was made in this session just now", fix="omo ultragoal status")
-        if caller.by != "user" and before is not None and (before.is_open or step is not None):
+        is_given_up = caller.by != "user" and user is None
+        if is_given_up and before is not None and (before.is_open or step is not None):
             why = f"it was not brought to its end: {step.why}" if step else "another was made in its place"
             note_given_up(run, f"plan {run.id} was given up with {counted(len(before.open_goals), 'open goal')}", why)
         new.append(created)
@@ -57,6 +62,9 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
         # After the new one: were that first, a kill in between would leave neither, and only the user could mend it.
         if (before is None or before.is_open) and os.path.lexists(run.directory):
             new.archived = store.keep_as(run.directory, "archived", caller.now)
+        if user is not None:
+            put_aside(user, ULTRAGOAL.name)
+            caller.forget()
     return new
 
 

@@ -134,7 +134,7 @@ def requests_of(run: PlanRun, plan: Plan) -> list[str]:
 
 
 def _asked_later(run: PlanRun, plan: Plan) -> list[SessionEvent]:
-    return requests.typed(run.caller.events, "ultragoal", since=plan.created_at)
+    return requests.later(run.caller.events, "ultragoal", plan.created_at)
 
 
 def render(reviews: dict[str, Review]) -> list[SeenReview]:

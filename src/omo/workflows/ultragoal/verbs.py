@@ -16,13 +16,13 @@ from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
 from omo.work import briefs, session
-from omo.work.lifecycle import left_by_others, left_elsewhere
+from omo.work.lifecycle import left_by_others, left_elsewhere, put_aside_notes
 from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, reviewers, views
 from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import MODES, STEERING
 from omo.workflows.ultragoal.review_briefs import ROLES, review_brief
-from omo.workflows.ultragoal.run import PlanRun, gates_of, run_of
+from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, gates_of, run_of
 from omo.workflows.ultragoal.session_goal import NONE
 from omo.workflows.ultragoal.status import changing, plan_status, publish_status
 
@@ -122,10 +122,12 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
         context.notes.append(other.text)
     context.notes += session.cancelled_notes(run.caller.row())
     brief = parse(_brief(arguments, context, run))
+    notes = put_aside_notes(run.caller, ULTRAGOAL.name)
     with changing(run):
         run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
-    notes = [f"the earlier plan is kept as {run.archived}"] if run.archived else []
+    if run.archived:
+        notes.append(f"the earlier plan is kept as {run.archived}")
     if arguments.start:
         with changing(run):
             goals.hand_out(run)

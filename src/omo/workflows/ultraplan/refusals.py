@@ -12,7 +12,7 @@ from omo.state.rows import EMPTY
 from omo.state.runtime import Change, part
 from omo.text import clip, counted
 from omo.work import requests
-from omo.work.lifecycle import left_by_others, not_shown, require_reason
+from omo.work.lifecycle import called_off, left_by_others, not_shown, require_reason
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Run, load
 from omo.work.session import suspend
@@ -41,7 +41,7 @@ def require_free(caller: Caller, recovered: str = "") -> None:
     if own.problems:
         publish_damage(own)
         raise own.damage()
-    if own.state is not None and own.state.is_open:
+    if own.state is not None and own.state.is_open and called_off(caller, KIND) is None:
         own.require_whole()
         raise Refused(
             f"plan session {own.id} of this session is under way in {caller.here}",

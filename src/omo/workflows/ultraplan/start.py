@@ -13,10 +13,11 @@ from omo.state import store
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import requests
-from omo.work.run import Caller, Run
+from omo.work.lifecycle import BY_CANCEL, called_off, put_aside, put_aside_notes
+from omo.work.run import Caller, Run, load
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
-from omo.workflows.ultraplan import preflight, progress, rules, sessions, verify
+from omo.workflows.ultraplan import finish, preflight, progress, rules, sessions, verify
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document, FenceGlobs, Session
 from omo.workflows.ultraplan.progress import Progress
@@ -90,13 +91,27 @@ def start(caller: Caller, path: Path, number: int = 0, *, environ: Mapping[str, 
         run = Run(PLAN, caller, PLAN.new_id(caller, tags(plan.digest, plan.path)))
         if asked.missing:
             return blocked(run, plan.path, asked, contract.advice)
+        notes = [*put_aside_notes(caller, PLAN.name), *contract.advice]
+        _put_aside(caller)
         # Ledger before summary: a crash in between leaves a run that the next command finds.
         spec = write(run, "spec.md", sessions.render(plan, document, done=contract.done))
         write(run, "plan.md", plan.text)
         row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000), "is_named": is_named}
         run.append(preflight_row(caller, plan.path, asked), row, *_skipped_rows(contract))
     step = publish_end(RunStatus(run, document, audit), session=caller.session)
-    return Started(run.require_whole(), step, spec, notes=contract.advice)
+    return Started(run.require_whole(), step, spec, notes=notes)
+
+
+def _put_aside(caller: Caller) -> None:
+    """A session that the user called off ends by their word: what is done of it stays done."""
+    user = called_off(caller, PLAN.name)
+    if user is None:
+        return
+    own = load(PLAN, user)
+    if own is not None and own.state is not None and own.state.is_open:
+        finish.abandon(own, BY_CANCEL)
+    put_aside(user, PLAN.name)
+    caller.forget()
 
 
 def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:

@@ -22,7 +22,7 @@ from omo.work import briefs, session
 from omo.work.citations import LONGEST_TEXT
 from omo.work.files import Files
 from omo.work.judge import JUDGE
-from omo.work.lifecycle import left_elsewhere
+from omo.work.lifecycle import called_off, left_elsewhere, put_aside, put_aside_notes
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.verify import claims
@@ -197,6 +197,10 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     name = _meant(arguments, store)
     is_new = begin_goal(store, name, again=arguments.again)
     verdict = evaluate_now(store, name, seen)
+    notes += put_aside_notes(store.caller, VERIFY.name)
+    if (user := called_off(store.caller, VERIFY.name)) is not None:
+        put_aside(user, VERIFY.name)
+        store.caller.forget()
     publish_goals(store, began=name)
     goal = store.goal(name)
     files = Files(context.root)

@@ -1,0 +1,182 @@
+"""What the user cancels, and then asks for something else: the old work stays off, and gives way to the new."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.project import SESSION, Project
+from tests.ralph.project import criterion
+from tests.ultraplan.plans import carry_out, commit, plan_text
+
+IN_CLIENT = {"CLAUDECODE": "1"}
+# By what is typed: the kind of work, what begins the first and the second of it, and what `omo next` says of those.
+WORKFLOWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], str]] = {
+    "ultragoal": (
+        "ultragoal",
+        ("ultragoal", "create-goals", "--brief", "Read the file."),
+        ("ultragoal", "create-goals", "--brief", "Write the file."),
+        "$ omo ultragoal create-goals",
+    ),
+    "ralph": (
+        "ralph",
+        ("ralph", "start", "--criteria", "first.json"),
+        ("ralph", "start", "--criteria", "second.json"),
+        "$ omo ralph start",
+    ),
+    "verify": (
+        "verify",
+        ("verify", "begin", "--file", "goal1.json"),
+        ("verify", "begin", "--file", "goal2.json"),
+        "$ omo verify begin",
+    ),
+    "ultraexecute": ("ultraplan", ("plan", "start", "plan.md"), ("plan", "start", "other.md"), "$ omo plan start"),
+}
+each_workflow = pytest.mark.parametrize("name", WORKFLOWS)
+
+
+def goal(number: int) -> str:
+    checks = [{"type": "path", "path": f"goal-{number}"}]
+    return json.dumps({"id": f"G{number}", "title": "It is there", "verification": {"checks": checks}})
+
+
+@pytest.fixture
+def wanted(project: Project) -> Project:
+    """With what each workflow is begun with; plans of a form that needs no critic."""
+    for number, name in enumerate(("first", "second"), start=1):
+        project.write(f"{name}.json", json.dumps({"criteria": [criterion(number)]}))
+        project.write(f"goal{number}.json", goal(number))
+    project.write("plan.md", plan_text(2, version="1.6"))
+    project.write("other.md", plan_text(3, version="1.6"))
+    commit(project.root, "docs: what is wanted")
+    return project
+
+
+def begun(project: Project, name: str, task: str = "the first of it") -> str:
+    """The run."""
+    kind, first, _, _ = WORKFLOWS[name]
+    project.prompt(f"/omo:{name} {task}")
+    project.check(*first)
+    assert project.stop().blocks
+    return str(project.summary(kind)["run"])
+
+
+def typed(project: Project, text: str) -> tuple[str, str]:
+    """What the user and what the model read."""
+    answer = project.prompt(text, env=IN_CLIENT)
+    return answer.message, str(answer.json.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+@each_workflow
+def test_another_task_wakes_nothing_and_what_was_called_off_gives_way(wanted: Project, name: str) -> None:
+    kind, _, second, begins = WORKFLOWS[name]
+    old = begun(wanted, name)
+    wanted.prompt("/omo:stop-continuation")
+    line, context = typed(wanted, f"/omo:{name} something else")
+    assert f"/omo:{name} begins anew: {kind}" in line
+    assert f"stays off, and /omo:{name} alone goes on with it" in line
+    assert "do nothing for the other" in context
+    assert "and nothing of it was begun" in wanted.stop().json["reason"]
+    shown = wanted.agent("next").out
+    assert shown.startswith("Nothing is on in this session.\n")
+    assert ("something else" in shown, begins in shown, "the first of it" in shown) == (True, True, False)
+    assert f"{kind} {old}, which the user called off, is put aside" in wanted.check(*second).err
+    new = wanted.summary(kind)
+    assert (new["state"], new["run"] == old) == ("active", False)
+    assert wanted.stop().blocks
+    assert "givenUp" not in wanted.row(), "the user called it off, and not the agent"
+
+
+@each_workflow
+@pytest.mark.parametrize("more", ["", " go on", " the first of it"])
+def test_the_same_words_or_none_go_on_with_it(wanted: Project, name: str, more: str) -> None:
+    kind, _, second, _ = WORKFLOWS[name]
+    old = begun(wanted, name)
+    wanted.prompt("/omo:stop-continuation")
+    assert f"with /omo:{name} goes on: {kind}" in typed(wanted, f"/omo:{name}{more}")[0]
+    assert (wanted.summary(kind)["state"], wanted.summary(kind)["run"]) == ("active", old)
+    if kind != "verify":  # its goals stand side by side
+        assert wanted.agent(*second).code == 3
+
+
+@each_workflow
+def test_until_something_else_is_begun_it_can_be_taken_up_again(wanted: Project, name: str) -> None:
+    kind = WORKFLOWS[name][0]
+    old = begun(wanted, name)
+    for back in (f"/omo:{name} the first of it", f"continue {name.replace('ultraexecute', 'ultraplan')}"):
+        wanted.prompt("/omo:stop-continuation")
+        wanted.prompt(f"/omo:{name} something else")
+        assert "goes on" in typed(wanted, back)[0]
+        assert (wanted.summary(kind)["state"], wanted.summary(kind)["run"]) == ("active", old)
+        assert wanted.stop().blocks
+
+
+@each_workflow
+def test_only_the_command_of_the_workflow_has_it_give_way(wanted: Project, name: str) -> None:
+    """An agent that is asked for something else with ulw replaces nothing that the user may come back to."""
+    kind, _, second, _ = WORKFLOWS[name]
+    old = begun(wanted, name)
+    wanted.prompt("/omo:stop-continuation")
+    wanted.prompt("ulw something else")
+    ran = wanted.agent(*second)
+    assert "put aside" not in ran.err
+    assert (wanted.summary(kind)["run"], wanted.summary(kind)["state"]) == (old, "called-off")
+    wanted.prompt(f"/omo:{name} a third thing")
+    assert "is put aside" in wanted.check(*second).err
+    assert wanted.summary(kind)["state"] == "active"
+
+
+def test_the_name_of_the_plan_that_was_under_way_goes_on_with_it(wanted: Project) -> None:
+    begun(wanted, "ultraexecute", task="plan.md")
+    wanted.prompt("/omo:stop-continuation")
+    assert "goes on: ultraplan" in typed(wanted, "/omo:ultraexecute @plan.md and be quick")[0]
+
+
+def test_what_was_done_of_a_plan_that_was_called_off_stays_done(wanted: Project) -> None:
+    begun(wanted, "ultraexecute")
+    carry_out(wanted.root, 1)
+    wanted.prompt("/omo:stop-continuation")
+    wanted.prompt("/omo:ultraexecute other.md")
+    wanted.check("plan", "start", "other.md")
+    wanted.check("plan", "finish", "--abandon", "the first one is needed after all")
+    wanted.stop()
+    assert "step 1 of plan.md is done" in wanted.check("plan", "start", "plan.md", code=3).err
+    wanted.check("plan", "recover", "plan.md")
+
+
+def test_a_run_that_was_called_off_ends_by_the_users_word(wanted: Project) -> None:
+    old = begun(wanted, "ralph")
+    wanted.prompt("/omo:stop-continuation")
+    wanted.prompt("/omo:ralph something else")
+    wanted.check("ralph", "start", "--criteria", "second.json")
+    assert "carries on" not in wanted.agent("ralph", "status").out
+    ended = wanted.user("report", "--md", "--run", old).out
+    assert f"ralph run {old} was ended by the user: they called it off" in ended.replace("`", "")
+
+
+def test_a_refused_beginning_leaves_what_was_called_off_as_it_is(wanted: Project) -> None:
+    old = begun(wanted, "ralph")
+    wanted.prompt("/omo:stop-continuation")
+    wanted.prompt("/omo:ralph something else")
+    wanted.write("second.json", "{}")
+    refused = wanted.agent("ralph", "start", "--criteria", "second.json")
+    assert (refused.code > 0, "put aside" in refused.err) == (True, False)
+    wanted.prompt("continue ralph")
+    assert (wanted.summary("ralph")["state"], wanted.summary("ralph")["run"]) == ("active", old)
+    assert "not judged yet" in wanted.agent("ralph", "status").out
+
+
+def test_what_was_called_off_is_no_part_of_how_the_next_task_ended(wanted: Project) -> None:
+    begun(wanted, "ultragoal")
+    wanted.prompt("/omo:stop-continuation")
+    wanted.prompt("ulw write value")
+    wanted.write("value", "new\n")
+    wanted.check("ulw", "done", "--because", "the value is written as asked")
+    assert wanted.stop().message.startswith("omo: finished on the agent's word: ")
+    status = wanted.user("status", "--session", SESSION).out
+    assert "ultrawork finished on the agent's word" in status.splitlines()[0]
+    assert "called off by you; 0/1 goals" in status
+    report = wanted.user("report", "--md", "--session", SESSION).out
+    assert ("finished on the agent's word" in report, "Read the file" in report) == (True, False)
+    assert "left open" not in wanted.agent("next", session="another").out
