@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -125,6 +126,18 @@ def test_only_the_command_of_the_workflow_has_it_give_way(wanted: Project, name:
     wanted.prompt(f"/omo:{name} a third thing")
     assert "is put aside" in wanted.check(*second).err
     assert wanted.summary(kind)["state"] == "active"
+
+
+def test_an_agent_that_writes_it_into_the_state_calls_nothing_off(wanted: Project) -> None:
+    begun(wanted, "ultragoal")
+
+    def forge(row: Any) -> Any:
+        summary = {**row["work"]["ultragoal"], "state": "called-off", "calledOff": "2020-01-01T00:00:00.000Z"}
+        return {**row, "work": {"ultragoal": summary}}
+
+    wanted.change_row(forge)
+    refused = wanted.check("ultragoal", "create-goals", "--brief", "Write the file.", code=3)
+    assert "this session has a plan with 1 open goal" in refused.err
 
 
 def test_the_name_of_the_plan_that_was_under_way_goes_on_with_it(wanted: Project) -> None:

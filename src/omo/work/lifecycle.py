@@ -140,13 +140,13 @@ def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> 
 
 def called_off(caller: Caller, kind: str) -> Caller | None:
     """The user as the one in whose name the session's work of a kind is put aside: they called it off, and have asked
-    for something else of the workflow since. None where they did not."""
+    for something else of the workflow since, which the ledger says. None where they did not."""
     since = caller.summary(kind).get("calledOff")
     if not since:
         return None
     is_asked_anew = caller.by == "user"
     for name in table.BY_KIND[kind].typed:
-        if any(str(row["ts"]) >= since for row in requests.typed(caller.events, name)):
+        if any(row.get("anew") and str(row["ts"]) >= since for row in requests.typed(caller.events, name)):
             is_asked_anew = True
     return replace(caller, by="user") if is_asked_anew else None
 
