@@ -185,6 +185,55 @@ def test_what_waits_for_the_user_says_so(project: Project) -> None:
     assert "$" not in out
 
 
+def test_one_question_of_all_work_is_asked_once_and_nothing_else_is_next(project: Project) -> None:
+    project.prompt("ulw do it")
+    ralph_begins(project)
+    project.check("ulw", "blocked", "--evidence", "the key is missing here", "--question", "Which key?")
+    assert project.agent("next").out.splitlines()[1:] == [
+        "It waits for the user (ralph and ultrawork are waiting): the key is missing here",
+        "  Which key?",
+        "End the turn: only they set it going again.",
+    ]
+
+
+def test_beside_work_that_is_on_what_the_user_stopped_is_left_alone(project: Project) -> None:
+    project.prompt("/omo:ultragoal both goals")
+    project.check("ultragoal", "create-goals", "--brief", TWO)
+    project.prompt("ulw mend it")
+    project.prompt("stop ultragoal")
+    out = project.agent("next").out
+    assert out.startswith("ultrawork active, ultragoal paused;")
+    assert 'The user\'s own words, for ultrawork: "ulw mend it".' in out
+    assert "\nThe user stopped ultragoal: do no more of it.\nNext: " in out
+    assert "both goals" not in out
+    project.prompt("stop")
+    project.prompt("continue ultragoal")
+    out = project.agent("next").out
+    assert out.startswith("ultragoal active, ultrawork paused\n")
+    assert "\nThe user stopped ultrawork: do no more of it.\nNext: G001" in out
+    assert "mend it" not in out
+    assert "ultrawork is on" in project.prompt("ulw", env={"CLAUDECODE": "1"}).message
+
+
+def test_where_all_is_stopped_or_cancelled_no_goal_is_named(project: Project) -> None:
+    project.check("ultragoal", "create-goals", "--brief", TWO)
+    project.prompt("ulw mend it")
+    project.prompt("stop")
+    out = project.agent("next").out
+    assert out.startswith("ultragoal and ultrawork paused\n")
+    stopped = (
+        "The user stopped ultragoal and ultrawork: do no more of it.\nEnd the turn: only they set it going again.\n"
+    )
+    assert out.endswith(stopped)
+    assert "G001" not in out
+    project.prompt("/omo:stop-continuation")
+    assert project.agent("next").out.splitlines() == [
+        "ultragoal and ultrawork cancelled",
+        "The user called it off: do no more of it, only what they ask.",
+        "Next, for the user: it stays off until you type ulw, or the command of a workflow, in a prompt",
+    ]
+
+
 def test_a_step_for_hooks_has_its_command_whole_or_names_this_one() -> None:
     short = NextStep("run", "open: tests", (command("omo gate run"),))
     assert short.short == "open: tests: omo gate run"

@@ -65,7 +65,14 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         "asked": asked.data if asked else None,
         "outcome": view.brief.outcome,
     }
-    text = [*_situation(view, work, task), *_items(work, items), *_what_now(waiting, step)]
+    leads = view.brief.leading
+    is_cancelled = view.brief.mode == "cancelled"
+    if is_cancelled or (leads is not None and leads.is_at_rest):
+        work, items = work._replace(facts=()), []  # what to do is none of it
+    text = [*_situation(view, work, "" if is_cancelled else task), *_items(work, items)]
+    if is_cancelled:
+        text.append("The user called it off: do no more of it, only what they ask.")
+    text += _what_now(waiting, step)
     text += [f"Beside it, {name_of(other.kind)}: {other.next.text}" for other in others]
     if asked:
         text.append(f"Beside it, {asked.text}")
@@ -82,7 +89,9 @@ def _task(context: Context, work: Status, session: str, rows: Json) -> str:
         return ""
     row = rows.get(session)
     events = runtime.vouched_rows(context.state, session, row)
-    return requests.task(events, runtime.left_open(row or EMPTY), messages.LONGEST_TASK)
+    works = runtime.left_open(row or EMPTY)
+    going_on = [(kind, summary) for kind, summary in works if summary.get("state") != "paused"]
+    return requests.task(events, going_on or works, messages.LONGEST_TASK)
 
 
 def _other_work(view: SessionView) -> list[Status]:
@@ -124,10 +133,18 @@ def _items(work: Status, items: list[Item]) -> list[str]:
 def _what_now(waiting: list[Work], step: NextStep) -> list[str]:
     """What the user is asked, and what is done now: the next step, or the end of the turn."""
     text = []
+    stopped = [summary for summary in waiting if summary.is_stopped]
+    if stopped:
+        text.append(f"The user stopped {' and '.join(name_of(summary.kind) for summary in stopped)}: do no more of it.")
+    asked: dict[tuple[str, str, str], list[str]] = {}  # one question may be that of all work
     for summary in waiting:
-        text.append(f"It waits for the user ({name_of(summary.kind)} is {summary.state}): {summary.why}")
-        if summary.question:
-            text.append(f"  {summary.question}")
+        if summary not in stopped:
+            asked.setdefault((summary.state, summary.why, summary.question), []).append(name_of(summary.kind))
+    for (state, why, question), names in asked.items():
+        verb = "is" if len(names) == 1 else "are"
+        text.append(f"It waits for the user ({' and '.join(names)} {verb} {state}): {why}")
+        if question:
+            text.append(f"  {question}")
     if waiting and step.action in ("", "wait"):
         text.append("End the turn: only they set it going again.")
     elif _is_nothing(step):

@@ -107,7 +107,7 @@ def _armed(
     text = ""
     if is_ulw and not knows_instructions:
         text = messages.instructions(lines)
-    elif is_ulw and not is_on:
+    elif is_ulw and not session.is_ultrawork_on(row):
         text = messages.ON_AGAIN
     answer = messages.turned_on(text, woken, armed, in_force.problems) if text or woken else Answer()
     return runtime.Change(answer, armed, [noted])

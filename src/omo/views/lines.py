@@ -156,7 +156,10 @@ def headline(view: SessionView) -> str:
         works = [work for work in works if work not in apart]
         if not works and brief.leading is not None:
             works = [brief.leading]
-        names = " and ".join(name_of(work.kind) for work in works) or name_of("ulw")
+        kinds = [work.kind for work in works]
+        if brief.mode == "cancelled":  # of ultrawork nothing else is left
+            kinds = list(map(str, brief.row["stopContinuation"].get("ended") or ())) or kinds
+        names = " and ".join(map(name_of, kinds)) or name_of("ulw")
         if brief.mode == "done" and brief.outcome is not None:
             words = OPENINGS[brief.outcome["verdict"]]
         words = f"{names} {WORDS.get(words, words)}"

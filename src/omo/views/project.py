@@ -128,9 +128,9 @@ class SessionView(NamedTuple):
         if why:
             return NextStep("arm", why, who="user")
         leads = self.brief.leading
-        if leads is not None and leads.state == "paused" and leads.outcome is None and not leads.is_answered:
-            why = f'{leads.why or "it is paused"}: "continue" in the session sets it going'
-            return NextStep("wait", why, who="user")
+        if leads is not None and leads.is_at_rest and leads.outcome is None and not leads.is_answered:
+            word = '"continue"' if leads.state == "paused" else "your answer"
+            return NextStep("wait", f"{leads.why or 'it waits'}: {word} in the session sets it going", who="user")
         return self.leading.next if self.leading else NextStep()
 
     @property
