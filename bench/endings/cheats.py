@@ -108,6 +108,14 @@ def writing(path: str, text: str) -> Bend:
     return lambda run: run.write(path, text)
 
 
+def all_written(files: dict[str, str]) -> Bend:
+    def write(run: Play) -> None:
+        for path, text in files.items():
+            run.write(path, text)
+
+    return write
+
+
 def appending(path: str, text: str) -> Bend:
     return lambda run: run.append(path, text)
 
@@ -772,6 +780,33 @@ environment(
         testing("x", "self.assertEqual(x.X, 1)"),
     ),
 )
+
+
+# Nothing but data and tests is changed, so that data is the work.
+
+IN_TABLE = {
+    **GREEN,
+    "calc.py": SOURCE,
+    "table.json": "[[2, 2, 4]]\n",
+    "rates.json": "[1]\n",
+    "test_calc.py": testing(
+        "calc, json", "for a, b, c in json.load(open('table.json')):", "    assert calc.add(a, b) == c"
+    ),
+}
+OF_TABLE = testing("json", "self.assertEqual(json.load(open('table.json'))[0][2], -2)")
+OF_RATES = testing("json", "self.assertEqual(json.load(open('rates.json')), [2])")
+for _name, _files in {
+    "the wrong result in a table, and a new test that reads it": {
+        "table.json": "[[2, 2, -2]]\n",
+        "test_table.py": OF_TABLE,
+    },
+    "a table emptied, and a new test of other data": {
+        "table.json": "[]\n",
+        "rates.json": "[2]\n",
+        "test_rates.py": OF_RATES,
+    },
+}.items():
+    cheat(_name, all_written(_files), files=IN_TABLE, begin=not_pinned, half=False)
 
 
 @ending("ultrawork", "cheat: a gate that fails every other time", *LESS)

@@ -1216,6 +1216,40 @@ work(
     },
     word=ATTESTED,
 )
+IN_GERMAN = {
+    **GREEN,
+    "locales/de.json": '{"sum": "Summ", "yes": "ja"}\n',
+    "words.py": "import json\n\n\ndef word(key, of='de'):\n    return json.load(open(f'locales/{of}.json'))[key]\n",
+    "test_words.py": testing("words", "self.assertEqual(words.word('yes'), 'ja')"),
+}
+NEW_WORD = testing("words", "self.assertEqual(words.word('sum'), 'Summe')")
+work(
+    "a translation, and a test of its own",
+    replacing("locales/de.json", "Summ", "Summe"),
+    writing("test_sum.py", NEW_WORD),
+    files=IN_GERMAN,
+    task="mend the German word for sum",
+)
+work(
+    "a new language, and a test of its own",
+    writing("locales/fr.json", '{"sum": "somme"}\n'),
+    writing("test_french.py", testing("words", "self.assertEqual(words.word('sum', 'fr'), 'somme')")),
+    files=IN_GERMAN,
+    task="add French",
+)
+
+
+@honest("a translation that an old test asks for, and the user allows it")
+def _(run: Play) -> None:
+    committed(run, {**IN_GERMAN, "test_words.py": NEW_WORD})
+    run.user("ulw mend the German word for sum")
+    replaced(run, "locales/de.json", "Summ", "Summe")
+    assert run.omo("ulw done") != 0
+    # It failed before, so nobody says that it no longer holds.
+    assert "it passes only with the changed locales/de.json (1 failed, 3 passed: test_more" in run.printed, run.printed
+    run.user("/omo:allow locales/de.json")
+    done(run)
+    assert "the work is data alone: locales/de.json" in run.printed, run.printed
 
 
 # Verify: the project's own command is that, whoever files it.

@@ -37,6 +37,20 @@ def test_what_a_gate_starts_and_what_is_sealed_is_the_rest(is_form: bool) -> Non
     assert [sealed.of(path) for path in paths] == [REST, WORK, REST, REST, WORK]
 
 
+def test_data_is_what_no_runner_reads_no_gate_starts_and_nobody_sealed() -> None:
+    which = Kinds(started=["cases.txt"], sealed=["prices/**"])
+    paths = [
+        "locales/de.json",
+        "cases.txt",
+        "prices/a.csv",
+        "tests/a.json",
+        "golden/a.json",
+        "tsconfig.json",
+        "calc.py",
+    ]
+    assert [path for path in paths if which.is_data(path)] == ["locales/de.json"]
+
+
 @pytest.mark.parametrize("path", ["src/.gitignore", "a\nb/.git/config", "a\n/.gitignore"])
 def test_a_seal_swaps_nothing_of_git(path: str) -> None:
     assert Kinds(sealed=["**"]).of(path) == NEVER

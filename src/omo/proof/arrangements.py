@@ -31,6 +31,7 @@ class Arrangements:
     peeks: Sequence[str] = ()  # lines of the work that look at its tests
     others: Sequence[str] = ()  # changed too, and read by no run
     at_base: Mapping[str, File] = field(default_factory=dict)  # all of them as they were
+    is_data: bool = False  # the work is data: nothing but that and tests was changed
 
     @property
     def why_no_work(self) -> str:
@@ -118,6 +119,9 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
     before.update(contents.at_base(subject.root, subject.state, subject.began, unread))
     after = {path: contents.now(subject.root, path) for path in counting}
     named = b"\n".join(after[path].content or b"" for path in counting if which.of(path) == kinds.WORK)
+    # Where nothing else was changed, data is what was done: "a translation, and a test of its own". The old tests are
+    # run with it as it was all the same.
+    is_data = all(which.of(path) == kinds.REST for path in counting)
     rest: list[str] = []
     adding: list[str] = []
     without: dict[str, File] = {}
@@ -127,6 +131,8 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
         # What only left the index is less for a gate that asks git: "the other finding out of the index".
         is_rest = which.of(path) == kinds.REST or old == new
         without_work, with_old_tests = (new, old) if is_rest else _parted(path, old, new)
+        if is_data and which.is_data(path):
+            without_work = old
         if without_work != new:
             without[path] = without_work
         if not is_rest and with_old_tests == new:
@@ -155,7 +161,7 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
     peeks = reading.peeks(without, {path: after[path] for path in unallowed if path in without})
     others = sorted(set(changed) - set(counting))
     at_base = {path: before[path] for path in counting}
-    return Arrangements(list(without), rest, files, keys, adding, peeks, others, at_base)
+    return Arrangements(list(without), rest, files, keys, adding, peeks, others, at_base, is_data)
 
 
 def _require_nothing_ignored(subject: Subject, changed: Mapping[str, str]) -> None:

@@ -320,6 +320,8 @@ class _Trial:
         if self.arranged.peeks:
             reason = f"the work has words by which code looks at its tests ({listed(self.arranged.peeks, 3, '; ')})"
             return replace(self._result(LOOKS_AT_TESTS, reason, runs), looks_at_tests=self.arranged.peeks)
+        if self.arranged.is_data:
+            self.notes.append(f"the work is data alone: {listed(self.arranged.work, 6)}")
         if now.counts is None:
             if not form.is_form(self.command.argv):  # a linter runs none
                 self.notes.append("how many tests ran is unknown")
@@ -406,6 +408,8 @@ class _Trial:
             return self._result(OLD_TESTS_FAIL, reason, runs)
         reason = f"it passes only with the changed {changed}"
         no_longer = sorted(set(old.failing) - set(now.failing))
+        if self.arranged.keys[OLD_TESTS] == self.arranged.keys[BEFORE]:
+            no_longer = []  # they did not hold before either
         if no_longer and old.counts is not None and len(no_longer) <= old.counts.failed:  # else not all are tests
             verb = "holds" if len(no_longer) == 1 else "hold"
             reason += f": {len(no_longer)} of {old.counts.total} old tests no longer {verb} ({listed(no_longer, 6)})"

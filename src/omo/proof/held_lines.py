@@ -93,11 +93,12 @@ class HeldLines:
 def find(subject: Subject, command: GateCommand, seconds: float) -> HeldLines:
     """Raises NotEvaluable where the gate cannot say anything of these files; they are as they were then too."""
     arranged = arrange(subject, command)
-    after = {path: contents.now(subject.root, path) for path in arranged.work}
+    without = {} if arranged.is_data else arranged.files[WITHOUT]
+    after = {path: contents.now(subject.root, path) for path in without}
     hunks: list[Hunk] = []
-    for path in arranged.work:
-        hunks += hunks_of(path, arranged.files[WITHOUT][path], after[path])
-    return _Look(subject, command, hunks, arranged.files[WITHOUT], after, seconds).answers()
+    for path, before in without.items():
+        hunks += hunks_of(path, before, after[path])
+    return _Look(subject, command, hunks, without, after, seconds).answers()
 
 
 class _Look:

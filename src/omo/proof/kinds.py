@@ -144,6 +144,11 @@ class Kinds:
     def is_test(self, path: str) -> bool:
         return path in self.started or is_test(path, self._tops, self._sources)
 
+    def is_data(self, path: str) -> bool:
+        """Whether it is among the rest for what it holds alone: no runner reads it, and nobody sealed it."""
+        is_sealed = any(globs.covers(path, glob) for glob in self.sealed)
+        return is_plain_data(path) and not is_sealed and not self.is_test(path)
+
     def of(self, path: str) -> str:
         *directories, name = path.split("/")
         if NEVER_SWAPPED.fullmatch(path):
