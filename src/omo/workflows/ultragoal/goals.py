@@ -36,16 +36,14 @@ def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = 
 
 def start_next(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = False) -> list[PlanRow]:
     """The row that starts the next goal; none where nothing can be started."""
-    goal, what = plan.resolved, "retry"
-    if goal is None:
-        goal, what = plan.first("pending"), "start"
+    goal = plan.resolved or plan.first("pending")
     if goal is None and retry_failed:
-        goal, what = plan.first("failed"), "retry"
+        goal = plan.first("failed")
     if goal is None and retry_blocked:
-        goal, what = next(iter(plan.stuck), None), "retry"
+        goal = next(iter(plan.stuck), None)
     if goal is None:
         return []
-    goal.move(what)
+    goal.move("start" if goal.status == "pending" else "retry")
     return [{"kind": "goal_started", "goalId": goal.id}]
 
 

@@ -147,17 +147,17 @@ def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
 def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
     """Every end is written down with the session's goal, so one that was dropped is made again."""
     tool = plan.tool
-    words = ["omo goal complete"]
+    before: list[str] = []
     if tool.status == "paused":
-        words = ["omo goal resume", *words]
+        before = ["omo goal resume"]
     elif tool.status == "active" and not plan.knows(tool.objective):
-        words = ["omo goal drop", "omo goal create", *words]
+        before = ["omo goal drop", "omo goal create"]
+    elif tool.status != "active" and plan.outcome is not None:
+        return None
     elif tool.status != "active":
-        if plan.outcome is not None:
-            return None
-        words = ["omo goal create", *words]
-    commands = [command(words[0]), *(command(each, lead="then") for each in words[1:])]
-    return NextStep("complete-goal", ALL_COMPLETE, tuple(commands))
+        before = ["omo goal create"]
+    first, *others = [*before, "omo goal complete"]
+    return NextStep("complete-goal", ALL_COMPLETE, (command(first), *(command(each, lead="then") for each in others)))
 
 
 # The first that fits answers: what stands in the way, what is under way, what is left, and what lacks proof.

@@ -426,24 +426,21 @@ class Plan:
 def fold(rows: Iterable[PlanRow], run: str = "") -> Plan | None:
     """None where there is no plan; Unreadable where a row does not have the shape of its kind."""
     plan: Plan | None = None
-    row: PlanRow = {}
-    last: PlanRow = {}
     for row in rows:
-        kind = row.get("kind")
+        kind, seq = row.get("kind"), row.get("seq")
         try:
-            if kind not in LEADS_TO or kind == "goal_resumed":  # after which a blocker is not the latest word any more
-                last = row
+            is_of_plan = kind not in LEADS_TO or kind == "goal_resumed"  # after which no blocker is the latest word
             if kind == CREATED:
                 plan = _created(row)
             elif plan is not None:
                 apply(plan, row)
         except (LookupError, TypeError, ValueError, AttributeError, BadInput):
-            raise Unreadable(f"row {row.get('seq')} of the plan's ledger does not have the shape of {kind}") from None
+            raise Unreadable(f"row {seq} of the plan's ledger does not have the shape of {kind}") from None
+        if plan is not None:
+            plan.seq = seq if isinstance(seq, int) else 0
+            plan.last = row if is_of_plan else plan.last
     if plan is not None and run not in ("", plan.run):
         raise Unreadable(f"this is the ledger of plan {clip(plan.run, 60)}")
-    if plan is not None:
-        seq = row.get("seq")
-        plan.last, plan.seq = last, seq if isinstance(seq, int) else 0
     return plan
 
 
