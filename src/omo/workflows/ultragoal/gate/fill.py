@@ -73,8 +73,13 @@ def fill(
     """`events` are what hooks saw in the session, `words` what is said of the goal by whoever closes it."""
     recorded = _recorded(subject)
     cited = frozenset(str(evidence.row["path"]) for evidence in recorded)
-    gate_problems = {gate.name: proof.gate_problem(subject, gate, cited) for gate in subject.gates or ()}
-    valid = [evidence for evidence in recorded if not evidence.problem] + _passing_gates(subject, gate_problems)
+    valid = [evidence for evidence in recorded if not evidence.problem]
+    failing: dict[Gate, str] = {}  # with why
+    for gate in subject.gates or ():
+        if why := proof.gate_problem(subject, gate, cited):
+            failing[gate] = why
+        else:
+            valid.append(_evidence_of_gate(gate))
     missing: list[GateDefect] = []
     clean: dict[str, Review] = {}
     for agent, place in ((ARCHITECT, "architectReview"), (QA, "executorQa.redTeamStatus")):
@@ -95,11 +100,10 @@ def fill(
     elif executor_qa["surfaceEvidence"]:
         missing.append(GateDefect("iteration.rerunCommands", RERUN))
     way_out = ""
-    for gate in subject.gates or ():
-        why = gate_problems[gate.name]
-        if why and _may_fail(subject, gate):
+    for gate, why in failing.items():
+        if _may_fail(subject, gate):
             lines.append(f"gate {gate.name} {why}, as it did before")
-        elif why:
+        else:
             text = f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name})"
             missing.append(GateDefect("iteration.status", text))
             way_out = _way_out_of(gate, goal.id)
@@ -120,15 +124,11 @@ def fill(
     return Filled(document, missing, way_out, bool(report))
 
 
-def _passing_gates(subject: GateSubject, problems: Mapping[str, str]) -> list[GoalEvidence]:
-    """Gates of the session that pass now."""
-    passing = []
-    for gate in subject.gates or ():
-        if not problems[gate.name]:
-            command = shlex.join(gate.argv)
-            row = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name, "description": command}
-            passing.append(GoalEvidence(row, command, "package"))
-    return passing
+def _evidence_of_gate(gate: Gate) -> GoalEvidence:
+    """A gate of the session that passes now."""
+    command = shlex.join(gate.argv)
+    row = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name, "description": command}
+    return GoalEvidence(row, command, "package")
 
 
 def _may_fail(subject: GateSubject, gate: Gate) -> bool:
