@@ -85,27 +85,26 @@ def overrides(state: RalphState) -> list[str]:
 
 def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
     known, result = state.states[criterion.id], state.last_result(criterion.id)
-    mark, receipt, stale_because = MARKS.get(known.status, "open"), "", ""
     proof = part(state.ended or {}, "receipt")
+    has_receipt = known.status == "PASS" and bool(proof)
+    stale_because = ""
     if criterion in state.unproven:
-        mark, receipt, stale_because = "stale", "stale", "the newest judgement could not tell"
-    elif mark == "done" and proof:
-        receipt, stale_because = "fresh", viewer.files.why_lapsed(proof.get("tree"))
-        if stale_because:
-            mark, receipt = "stale", "stale"
+        stale_because = "the newest judgement could not tell"
+    elif has_receipt:
+        stale_because = viewer.files.why_lapsed(proof.get("tree"))
     lines = [f"{check['id']}: {method(check)}" for check in criterion.checks]
-    if known.status != "PASS" or mark == "stale":
+    if known.status != "PASS" or stale_because:
         lines += findings(state, criterion, result, viewer.files)
-    return Item(
+    item = Item(
         criterion.id,
         clip(criterion.description, 200),
         known.status,
-        mark,
+        MARKS.get(known.status, "open"),
         tuple(filter(None, [clip(result.get("evidence", ""), 200), *known.counts])),
-        receipt,
-        stale_because,
+        "fresh" if has_receipt else "",
         text="\n".join(lines),
     )
+    return item.no_longer(stale_because) if stale_because else item
 
 
 # Of a criterion, with what a judgement said of it: the run's last, or one that could not tell and left no other trace.

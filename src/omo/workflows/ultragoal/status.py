@@ -94,29 +94,27 @@ def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
 
 
 def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
-    receipt = goal.receipt
-    mark, state, stale = MARKS.get(goal.status, "open"), "", ""
-    if goal.status == "complete":
-        state, stale = "fresh", receipts.problem(plan, goal, run.directory) or _changed_evidence(run, receipt)
-    if stale:
-        mark, state = "stale", "stale"
+    receipt, is_complete = goal.receipt, goal.status == "complete"
     blockers = [blocker.id for blocker in plan.open_blockers_of(goal.id)]
     overrides = []
     if receipt and receipt.get("independence") != FULL:
         overrides.append(NOT_REVIEWED)
     if receipt.get("exemptions"):
         overrides.append(f"{counted(len(receipt['exemptions']), 'replay')} exempted")
-    return Item(
+    item = Item(
         goal.id,
         clip(goal.title, 200),
         goal.status,
-        mark,
+        MARKS.get(goal.status, "open"),
         notes=tuple(_notes(goal, blockers)),
-        receipt=state,
-        receipt_why=clip(stale, 200),
+        receipt="fresh" if is_complete else "",
         overrides=tuple(overrides),
         text=plan.text_of(goal),
     )
+    if not is_complete:
+        return item
+    stale = receipts.problem(plan, goal, run.directory) or _changed_evidence(run, receipt)
+    return item.no_longer(clip(stale, 200)) if stale else item
 
 
 def _notes(goal: Goal, blockers: list[str]) -> list[str]:

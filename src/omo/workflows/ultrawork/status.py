@@ -67,17 +67,15 @@ def run_of(viewer: Viewer, rows: list[SessionEvent]) -> str | None:
 
 def _item(gate: gates.Gate, now: base.Look | None, whose: str) -> Item:
     last = gate.last
-    mark, receipt, receipt_why = MARKS.get(gate.status, "failed"), "", ""
+    mark = MARKS.get(gate.status, "failed")
     overrides = []
     if gate.recorded:
         overrides = [f"a failure recorded as pre-existing: {clip(str(gate.recorded.get('evidence')), 200)}"]
     if gate.allowed:
         overrides = ["let through by the user"]
+    passing = None
     if last is not None and (last.passed or gate.status == "fails as before"):
-        is_same = now is not None and last.tree == now.tree
-        mark, receipt = ("done", "fresh") if is_same else ("stale", "stale")
-        if not is_same:
-            receipt_why = _what_changed(last, now)
+        mark, passing = "done", last
     elif gate.recorded or gate.allowed:
         mark = "cut"
     text = gates.in_words(gate)
@@ -86,17 +84,19 @@ def _item(gate: gates.Gate, now: base.Look | None, whose: str) -> Item:
     notes = (text, whose)
     if mark == "failed" and last is not None:
         text += "\n" + block(last.tail, LONGEST_TAIL)
-    return Item(
+    item = Item(
         gate.name,
         title="",
         status=gate.status,
         mark=mark,
         notes=notes,
-        receipt=receipt,
-        receipt_why=receipt_why,
+        receipt="fresh" if passing else "",
         overrides=tuple(overrides),
         text=text,
     )
+    if passing is None or (now is not None and passing.tree == now.tree):
+        return item
+    return item.no_longer(_what_changed(passing, now))
 
 
 def _what_changed(last: gates.GateRun, now: base.Look | None) -> str:
