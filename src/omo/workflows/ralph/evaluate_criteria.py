@@ -83,17 +83,7 @@ class Evaluation:
         known = remembered(self.state, criterion.id, key)
         if takes_over and known:
             return CheckResult(name, "pass", known["evidence"], CACHED, fact=known)
-        # What two criteria both ask is run once; the same check from another base is another question.
-        same = digest, pinned.of(digest, goal).base
-        if same not in self._observed:
-            tree = pinned.tree(self.run.caller.root, goal=goal, source=self.state.source)
-            began = self.clock()
-            checks = parse_checks([check])
-            (observation,) = evaluate(checks, tree).checks
-            if observation.result == "fail" and not self.state.source and isinstance(checks[0], CommandCheck):
-                observation = self._but_for_old_failures(checks[0], observation)
-            self._observed[same] = observation, self.clock() - began
-        observation, seconds = self._observed[same]
+        observation, seconds = self._observe(pinned, goal, check)
         evidence = "; ".join(filter(None, [observation.reason, observation.observed]))
         action = f"make the {check['type']} check {name} hold"
         if check["type"] in COMMANDS:
@@ -102,6 +92,21 @@ class Evaluation:
         if key and seconds > self.heavy:
             fact = {"key": key, "evidence": clip(evidence, LONGEST_KEPT), "ran_at": self.state.iteration}
         return CheckResult(name, observation.result, evidence, CODE, action, fact)
+
+    def _observe(self, pinned: pins.CheckPins, goal: str, check: CheckRow) -> tuple[Observation, float]:
+        """What was seen, and in how many seconds. What two criteria both ask is run once; the same check from another
+        base is another question."""
+        digest = digest_of(check)
+        same = digest, pinned.of(digest, goal).base
+        if same not in self._observed:
+            tree = pinned.tree(self.run.caller.root, goal=goal, source=self.state.source)
+            began = self.clock()
+            (parsed,) = parse_checks([check])
+            (observation,) = evaluate([parsed], tree).checks
+            if observation.result == "fail" and not self.state.source and isinstance(parsed, CommandCheck):
+                observation = self._but_for_old_failures(parsed, observation)
+            self._observed[same] = observation, self.clock() - began
+        return self._observed[same]
 
     def _but_for_old_failures(self, command: CommandCheck, observation: Observation) -> Observation:
         """Of the project's own tests, which nobody has named as what is wanted here, what failed before is none of it:
