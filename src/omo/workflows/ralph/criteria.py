@@ -127,13 +127,13 @@ def proposed(root: str, head: str | None, cwd: str) -> list[Criterion]:
     """One for each check that the project's own files name, the best first."""
     from omo.proof import project_checks, project_files
 
-    criteria = []
-    checks = project_checks.suggest(project_files.files_at(root, head), root, cwd)
+    checks = []
     path = os.environ.get("PATH", "")
-    for check in list(checks):
+    for check in project_checks.suggest(project_files.files_at(root, head), root, cwd):
         is_there = resolve(check.argv[0], os.path.join(root, check.cwd), path)
-        if not is_there and check.kind not in ("", project_checks.TESTS):
-            checks.remove(check)  # a checker that is not installed could never pass
+        if is_there or check.kind in ("", project_checks.TESTS):  # a checker that is not installed could never pass
+            checks.append(check)
+    criteria = []
     for number, check in enumerate(checks[:MOST_PROPOSED], start=1):
         command = {"id": check.name, "type": "command", "argv": check.argv, "cwd": check.cwd, "timeout": LONGEST_CHECK}
         description = clip(f"{shlex.join(check.argv)} passes, as {check.found_in} has it", LONGEST_DESCRIPTION)

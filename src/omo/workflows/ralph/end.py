@@ -204,9 +204,10 @@ def _exceptions(state: RalphState) -> list[LetThrough]:
     exceptions = [outcome.repaired(row) for row in state.rows if row.get("kind") == "repaired"]
     if state.reduced_scope:
         exceptions.append(outcome.exception("reduced scope", starter, clip(state.reduced_scope, LONGEST)))
-    for entry in () if state.is_confirmed else state.after.get("dropped") or []:  # what the user asks for is all of it
-        what = f"{entry['id']} of ralph run {state.after.get('run')} was dropped: {clip(entry['description'], 80)}"
-        exceptions.append(outcome.exception(what, starter, "the run before did not pass"))
+    for entry in state.after.get("dropped") or []:
+        if not state.is_confirmed:  # what the user asks for is all of it
+            what = f"{entry['id']} of ralph run {state.after.get('run')} was dropped: {clip(entry['description'], 80)}"
+            exceptions.append(outcome.exception(what, starter, "the run before did not pass"))
     for gate in state.last_judged.get("gates") or []:
         if gate.get("failed"):
             exceptions.append(outcome.exception(f"gate {gate['name']} {gate['failed']}", "user", "/omo:allow"))

@@ -149,12 +149,8 @@ def check(run: RalphRun, files: Files, *, newer_than: str = "") -> PhaseReport:
     for phase in REDUCIBLE:
         if state.reduced_scope and proofs[phase].status == MISSING:
             proofs[phase] = PhaseProof(REDUCED, f"the run was started with less: {clip(state.reduced_scope, 200)}")
-    to_do = []
-    for phase, proof in proofs.items():
-        if phase == "SHIP" and proof.status == MISSING and not gates:
-            to_do.append(f"{phase}: {PIN}")
-        elif proof.status == MISSING:
-            to_do.append(f"{phase}: {REMEDIES[phase]}")
+    remedies = REMEDIES if gates else {**REMEDIES, "SHIP": PIN}
+    to_do = [f"{phase}: {remedies[phase]}" for phase, proof in proofs.items() if proof.status == MISSING]
     return PhaseReport(state.iteration, proofs, to_do, gates=gates)
 
 

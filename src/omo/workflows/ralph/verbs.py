@@ -300,17 +300,12 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = load(RALPH, caller, arguments.named)
     if run is None:
         step = left_elsewhere("ralph", "a ralph run", caller) or end.next_step(None)
-    else:
-        step = end.publish(run)
-    if run is None or run.state is None or run.problems:
-        # What a ledger counts that somebody changed is nobody's to show.
-        data: Json = {**dict.fromkeys(_data(RalphState(), step)), "state": "none", "criteria": [], "remaining": []}
-        data |= {"problems": [], "next": step.data}
-        text = f"No ralph run. Next: {step.text}"
-        if run is not None:
-            data |= {"run": run.id, "state": "damaged", "problems": run.problems}
-            text = f"Ralph run {run.id}: its ledger is damaged\nNext: {step.text}"
-        return Result(data, text, notes=data["problems"])
+        return Result(_nothing_to_show(step, state="none"), f"No ralph run. Next: {step.text}")
+    step = end.publish(run)
+    if run.state is None or run.problems:
+        data = _nothing_to_show(step, run=run.id, state="damaged", problems=run.problems)
+        text = f"Ralph run {run.id}: its ledger is damaged\nNext: {step.text}"
+        return Result(data, text, notes=run.problems)
     state = run.state
     lines = [f"Ralph run {run.id}: {state.headline}"]
     for criterion in state.criteria:
@@ -354,6 +349,12 @@ def _data(run: RalphState, step: NextStep) -> Json:
         "problems": [],
         "next": step.data,
     }
+
+
+def _nothing_to_show(step: NextStep, **known: object) -> Json:
+    """The same where there is no run, or one whose ledger somebody changed: what that counts is nobody's to show."""
+    lists: Json = {"criteria": [], "remaining": [], "problems": []}
+    return {**dict.fromkeys(_data(RalphState(), step)), **lists, "next": step.data, **known}
 
 
 def to_do(run: RalphState, results: dict[str, CriterionResult], files: Files) -> list[str]:
