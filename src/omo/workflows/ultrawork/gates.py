@@ -199,7 +199,7 @@ def fold(rows: list[SessionEvent], run: str | None) -> Gates:
                 gates.dropped.append((gone, str(row.get("actor"))))
         elif kind == "change-allowed" and row.get("actor") == "user":
             gates.allowed_changes[str(row.get("path"))] = str(row.get("digest"))
-        elif row.get("run") != run or kind == "asked":
+        elif row.get("run") != run or kind == "asked":  # work before this run, and whether somebody called it done
             if kind == "done" or row.get("state") == "done":
                 gates.left = None
             elif kind in ("activated", "asked") and gates.base is None and isinstance(row.get("base"), dict):
@@ -264,13 +264,16 @@ def with_project_pins(
         for pin in runtime.whole_rows(state, name, row):
             if pin.get("kind") in PINNING and pin.get("actor") == "user":
                 elsewhere.append({**pin, "elsewhere": name})
-    elsewhere.sort(key=lambda pin: str(pin.get("ts")))
-    merged = []
-    for event in rows:
-        while elsewhere and str(elsewhere[0].get("ts")) <= str(event.get("ts")):
-            merged.append(elsewhere.pop(0))
-        merged.append(event)
-    return merged + elsewhere
+    if not elsewhere:
+        return rows
+    from heapq import merge
+
+    elsewhere.sort(key=_moment)
+    return list(merge(elsewhere, rows, key=_moment))
+
+
+def _moment(row: SessionEvent) -> str:
+    return str(row.get("ts"))
 
 
 class FoundGates:
@@ -384,31 +387,7 @@ class SessionGates:
         def decide(gates: Gates) -> tuple[str, list[SessionEvent]]:
             if gates.get(name) is not None:
                 return f"gate {name}", [{"kind": "gate-allowed", "name": name}]
-            from omo.proof import base, git
-
-            file, separator, test = name.partition("::")
-            path = os.path.normpath(file)
-            is_file = os.path.isfile(os.path.join(root, path))
-            if not is_file:  # it may have been one: of a long history no more is looked at than a hook has time for
-                ever = ["log", "-1", "--format=", "--name-only", "--relative", "-z", "--", path]
-                is_file = path in git.start(root, ever, seconds=git.HOOK_SECONDS).answer().text.split("\0")
-            if path.startswith(("../", "/")) or not is_file:
-                raise BadInput(
-                    f"there is neither a gate nor a file {clip(name, LONGEST_NAME)!r}",
-                    fix=f"gates: {', '.join(gates.by_name) or 'none'}; or name one file, or one test as FILE::TEST",
-                )
-            began = gates.base if gates.base and not (gates.base.get("unknown") or of_other_work or test) else None
-            changed = base.look(root, began).changed if began else None
-            if changed is not None and path not in changed:
-                raise BadInput(
-                    f"{path} is as it was when the run began, and a change is let through as it is",
-                    fix="type it when the change is there: omo ulw done says whether it holds the work up",
-                )
-            digest = base.digest_of(root, path)
-            row: SessionEvent = {"kind": "change-allowed", "path": f"{path}{separator}{test}", "digest": digest}
-            if test:
-                return f"that {clip(test, 80)} of {path} no longer holds as it was", [row]
-            return f"the change of {path}, as it is now,", [row]
+            return _allowed_change(gates, name, root, of_other_work=of_other_work)
 
         return str(self._change(decide))
 
@@ -492,6 +471,36 @@ class SessionGates:
         return runtime.change_session(self.state, self.session, carry_out, actor=self.by, now=self.now, wait=self.wait)
 
 
+def _allowed_change(gates: Gates, name: str, root: str, *, of_other_work: bool) -> tuple[str, list[SessionEvent]]:
+    from omo.proof import base, git
+
+    file, separator, test = name.partition("::")
+    path = os.path.normpath(file)
+    is_file = os.path.isfile(os.path.join(root, path))
+    if not is_file:  # it may have been one: of a long history no more is looked at than a hook has time for
+        ever = ["log", "-1", "--format=", "--name-only", "--relative", "-z", "--", path]
+        is_file = path in git.start(root, ever, seconds=git.HOOK_SECONDS).answer().text.split("\0")
+    if path.startswith(("../", "/")) or not is_file:
+        raise BadInput(
+            f"there is neither a gate nor a file {clip(name, LONGEST_NAME)!r}",
+            fix=f"gates: {', '.join(gates.by_name) or 'none'}; or name one file, or one test as FILE::TEST",
+        )
+    began: Base = gates.base or {}
+    changed = None
+    if began and not (began.get("unknown") or of_other_work or test):
+        changed = base.look(root, began).changed
+    if changed is not None and path not in changed:
+        raise BadInput(
+            f"{path} is as it was when the run began, and a change is let through as it is",
+            fix="type it when the change is there: omo ulw done says whether it holds the work up",
+        )
+    digest = base.digest_of(root, path)
+    row: SessionEvent = {"kind": "change-allowed", "path": f"{path}{separator}{test}", "digest": digest}
+    if test:
+        return f"that {clip(test, 80)} of {path} no longer holds as it was", [row]
+    return f"the change of {path}, as it is now,", [row]
+
+
 def in_words(gate: Gate) -> str:
     """The command, and where and how long where that is not the usual."""
     words = clip(typed(gate.argv), 200)
@@ -522,10 +531,7 @@ def _is_progress(earlier: Sequence[GateRun], new: GateRun) -> bool:
         return False
     if any(ran.passed and ran.tree == new.tree for ran in own):
         return False
-    was_left = False
-    for ran in reversed(earlier):
-        if ran.tree != new.tree:
-            was_left = True
-        elif was_left:
-            return False
-    return True
+    trees = [ran.tree for ran in earlier]
+    while trees and trees[-1] == new.tree:
+        trees.pop()
+    return new.tree not in trees
