@@ -119,8 +119,7 @@ class Prover:
         for check in self._found(proof):
             names = [check.name.rstrip("s"), *form.CHECKERS.intersection(check.argv)]
             is_meant = any(name in task for name in names)
-            is_gate = any(self._covers(gate, check, proof) for gate in proof.gates)
-            if form.is_form(check.argv) and is_meant and not is_gate:
+            if form.is_form(check.argv) and is_meant and not self._has_gate(check, proof):
                 return [f"if the work is for what it looks at: {pin_line(check, self._here)}"]
         return []
 
@@ -131,7 +130,7 @@ class Prover:
             if build.kind != BUILD or build.language not in BUILT_APART:
                 continue
             for tests in self._tests:
-                if tests.cwd == build.cwd and not any(self._covers(gate, build, proof) for gate in proof.gates):
+                if tests.cwd == build.cwd and not self._has_gate(build, proof):
                     line = f"{typed_commands.typed(build.argv)} && {typed_commands.typed(tests.argv)}"
                     both = Check(["sh", "-c", line], tests.file, tests.language, tests.kind)
                     both.name, both.cwd = tests.name, tests.cwd
@@ -207,8 +206,8 @@ class Prover:
     def _covers_tests(self, proof: Proof, gate: Gate) -> bool:
         return any(self._covers(gate, check, proof) for check in self._tests)
 
-    def _tests_without_gate(self, proof: Proof) -> list[Check]:
-        return [check for check in self._tests if not any(self._covers(gate, check, proof) for gate in proof.gates)]
+    def _has_gate(self, check: Check, proof: Proof) -> bool:
+        return any(self._covers(gate, check, proof) for gate in proof.gates)
 
     def _with_project_tests(self, proof: Proof) -> Proof:
         """Nothing is proven past the project's own tests, so they become gates, unless only documents were changed. An
@@ -218,7 +217,7 @@ class Prover:
         if proof.submodule:
             what = f"{clip(proof.submodule, 80)} is a submodule"
             proof.tests_not_run = f"{what}, which omo does not swap: prove it in a clone"
-        for check in self._tests_without_gate(proof):
+        for check in [check for check in self._tests if not self._has_gate(check, proof)]:
             if self.makes:
                 proof = self._with_gate_of(check, proof)
             else:

@@ -116,29 +116,34 @@ def run_gates(
     known = known_gates(context, name)
     left_out = known.left_out
     whole = before or base.look(context.root, known.base)
-    compared = whole.without(left_out)
     results = []
     for gate in known.select(wanted):
+        looked_at = whole.without(left_out)
         result = _run_one(gate, context, known, asks=asks)
         whole = base.look(context.root, known.base)
-        after = whole.without(left_out)
-        own, moved = _changed_meanwhile(compared, after, gate)
+        own, moved = _changed_meanwhile(looked_at, whole.without(left_out), gate)
         left_out = [*left_out, *own]
-        compared = after.without(own)
         counting = whole.without([path for path in own if path in whole.untracked])
-        results.append(_judged(result, compared, own, moved, _files_id(context, known, counting, gate)))
+        on_files = _files_id(context, known, counting, gate)
+        results.append(_judged(result, whole.without(left_out), own, moved, on_files))
+    kept = _kept_for_work(context, name)
+    results = [{**result, **kept} for result in results]
+    session_gates(context, name).record_results(results)
+    return Ran(results, known, whole)
+
+
+def _kept_for_work(context: Context, name: str) -> SessionEvent:
+    """What the other work of the session wants to know of the files."""
     keeps: set[str] = set()
     for kind in (context.row(name) or EMPTY)["work"]:
         if kind in table.BY_KIND:
             keeps.update(table.BY_KIND[kind].keeps)
+    kept: SessionEvent = {}
     if "files" in keeps:
-        files = base.take(context.root, context.environ)
-        results = [{**result, "files": files} for result in results]
+        kept["files"] = base.take(context.root, context.environ)
     if "fingerprint" in keeps:
-        fingerprint = base.fingerprint(context.root)
-        results = [{**result, "fingerprint": fingerprint} for result in results]
-    session_gates(context, name).record_results(results)
-    return Ran(results, known, whole)
+        kept["fingerprint"] = base.fingerprint(context.root)
+    return kept
 
 
 def _files_id(context: Context, known: gates.Gates, whole: base.Look, gate: gates.Gate) -> str:
