@@ -208,36 +208,31 @@ def session_view(
     `known` is the session's row and `head` its ledger's end, where these were read already. Without `asks_ledger` the
     row speaks alone, for a list of many sessions.
     """
-    counter = spending.Counter(state, name, keeps=False)
-    disabled = settings.is_disabled(environ)
-
-    def view(row: SessionRow | None, unreadable: str = "") -> View:
-        if row is not None and runtime.is_live(row):
-            row = counter.counted(row, now)
-        looks = Looks(Event(name), root)
-        situation = Situation(
-            looks.event, row, limits, now, disabled=disabled, unreadable=unreadable, patience=patience, looks=looks
-        )
-        return View(name, situation, is_vouched=asks_ledger)
-
-    row = known
-    if row is None:
-        try:
-            row = runtime.session(state, name)
-        except Unreadable as error:
-            return view(None, error.message)
-    first = view(row)
-    if row is None or not asks_ledger:
-        return first
-    # The hook decides under the lock, on the ledger's word; where nothing may be held, the row stands as it is.
+    row, unreadable = known, ""
+    event = Event(name)
     try:
-        if rules.may_be_held(Event(name), row, environ):
-            current = runtime.caught_up(state, name, row, head)
-        else:
-            current = runtime.doubted(state, name, row, head)
+        if row is None:
+            row = runtime.session(state, name)
+        # The hook decides under the lock, on the ledger's word; where nothing may be held, the row stands as it is.
+        if row is not None and asks_ledger and rules.may_be_held(event, row, environ):
+            row = runtime.caught_up(state, name, row, head)
+        elif row is not None and asks_ledger:
+            row = runtime.doubted(state, name, row, head)
     except Unreadable as error:  # it lets go then
-        return view(row, error.message)
-    return first if current is row else view(current)
+        unreadable = error.message
+    if row is not None and runtime.is_live(row):
+        row = spending.Counter(state, name, keeps=False).counted(row, now)
+    situation = Situation(
+        event,
+        row,
+        limits,
+        now,
+        disabled=settings.is_disabled(environ),
+        unreadable=unreadable,
+        patience=patience,
+        looks=Looks(event, root),
+    )
+    return View(name, situation, is_vouched=asks_ledger)
 
 
 def _works_in(row: SessionRow) -> list[Work]:
