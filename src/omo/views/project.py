@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import NamedTuple
 
 from omo import settings, table
@@ -293,10 +294,8 @@ def look_at(
 
         caller = caller_of(context, name, rows)
     if caller is not None and known is not None:
-        try:
+        with suppress(Unreadable):  # whoever leans on it says so
             head = caller.chain.head
-        except Unreadable:
-            pass  # whoever leans on it says so
     brief = session.session_view(
         context.state,
         name,
@@ -308,21 +307,20 @@ def look_at(
         asks_ledger=asks_ledger,
         root=context.root if asks_ledger else "",
     )
-    works: list[Status] | None = None
-    problems: list[str] = []
-    if caller is not None:
-        from omo.views.works import works_of as look_at_works
-        from omo.work.viewer import Viewer
+    is_here = name == context.named_session
+    if caller is None:
+        return SessionView(brief, None, is_here)
+    from omo.views.works import works_of
+    from omo.work.viewer import Viewer
 
-        viewer = Viewer(context, name, brief.row, caller=caller, files=files, for_next=for_next)
-        works = look_at_works(viewer)
-        try:
-            problems += [f"the session's ledger: {problem}" for problem in caller.chain.problems]
-        except Unreadable as error:
-            problems.append(error.message)
-        for kind in runtime.unvouched(brief.row):
-            problems.append(f"the state says that {clip(kind, 20)} is done, and the session's ledger does not")
-    return SessionView(brief, works, name == context.named_session, tuple(problems))
+    works = works_of(Viewer(context, name, brief.row, caller=caller, files=files, for_next=for_next))
+    try:
+        problems = [f"the session's ledger: {problem}" for problem in caller.chain.problems]
+    except Unreadable as error:
+        problems = [error.message]
+    for kind in runtime.unvouched(brief.row):
+        problems.append(f"the state says that {clip(kind, 20)} is done, and the session's ledger does not")
+    return SessionView(brief, works, is_here, tuple(problems))
 
 
 def claims_let_stand(context: Context) -> list[Json]:

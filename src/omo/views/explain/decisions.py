@@ -206,10 +206,8 @@ def _gate_facts(world: World, row: SessionRow) -> list[Fact]:
         Fact("settings", "the project", paths.settings_file(world.root)),
         Fact("work", RUNTIME, cancelled + (", ".join(open_work) or "nothing is open")),
     ]
-    fence = runtime.fence_of(row)
-    for key in ("touch", "never", "root", "spec"):
-        if fence:
-            facts.append(Fact(f"fence.{key}", RUNTIME, fence.get(key)))
+    if fence := runtime.fence_of(row):
+        facts += [Fact(f"fence.{key}", RUNTIME, fence.get(key)) for key in ("touch", "never", "root", "spec")]
     work = part(row, "work")
     for workflow in table.ROWS:
         summary = part(work, workflow.kind)

@@ -111,7 +111,6 @@ class Chosen(NamedTuple):
 
     session: str
     kind: str = ""
-    run: str = ""
 
 
 def gather(context: Context, name: str, run: str = "") -> Report:
@@ -247,12 +246,12 @@ def find_run(context: Context, run: str, session: str) -> Chosen:
         names = kind.names(context.state)
         if run in names:
             state = Run(kind, caller, run).state
-            return Chosen(state.session if state else session, kind.name, run)
+            return Chosen(state.session if state else session, kind.name)
         known += reversed(names)
     for owner, of_session in sorted(runtime.sessions(context.state).items(), key=lambda item: item[0] != session):
         for kind_name, summary in of_session["work"].items():
             if summary.get("run") == run and (owner == session or not summary.get("takenBy")):
-                return Chosen(owner, kind_name, run)
+                return Chosen(owner, kind_name)
     raise BadInput(
         f"--run {clip(run, 80)}: there is no such run in this project; of ultrawork a conversation keeps its last",
         fix=f"omo report without --run, or with --session ID; known: {listed(known) or 'none'}",
