@@ -61,14 +61,10 @@ class Headless(headless.Headless):
             if isinstance(given, dict):
                 mode = str(given.get("defaultMode") or mode)
                 rules += [rule for rule in given.get("allow") or [] if isinstance(rule, str)]
-        option = ""
-        for word in self.arguments:
-            value = word
-            if word.startswith("-"):
-                option, _, value = word.partition("=")
-                if option == "--dangerously-skip-permissions":
-                    mode = "bypassPermissions"
-            if value and option == "--permission-mode":
+        for option, value in self.options():
+            if option == "--dangerously-skip-permissions":
+                mode = "bypassPermissions"
+            elif value and option == "--permission-mode":
                 mode = value
             elif value and option in ("--allowedTools", "--allowed-tools"):
                 rules += [rule.strip() for rule in _split(value)]

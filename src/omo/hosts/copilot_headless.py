@@ -44,11 +44,8 @@ class Headless(headless.Headless):
     def lacks_permission(self, commands: Sequence[Sequence[str]]) -> str:
         if self.environ.get("COPILOT_ALLOW_ALL") or {"--allow-all", "--allow-all-tools", "--yolo"} & {*self.arguments}:
             return ""
-        allowed, option = [], ""
-        for word in self.arguments:
-            value = word
-            if word.startswith("-"):
-                option, _, value = word.partition("=")
+        allowed = []
+        for option, value in self.options():
             if option == "--allow-tool":
                 allowed += [tool.strip() for tool in value.split(",")]
         missing: list[str] = []

@@ -44,6 +44,16 @@ class Headless:
         self.arguments = list(arguments)
         self.ask = ask
 
+    def options(self) -> list[tuple[str, str]]:
+        """Each word of the user's arguments, and before it the option that it belongs to; empty where it is that."""
+        options, option = [], ""
+        for word in self.arguments:
+            value = word
+            if word.startswith("-"):
+                option, _, value = word.partition("=")
+            options.append((option, value))
+        return options
+
     def command(self, session: str) -> list[str]:
         """The command of a new conversation, which reads its prompt from stdin."""
         raise NotImplementedError
