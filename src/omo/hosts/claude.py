@@ -158,8 +158,7 @@ def fields_of(raw: bytes) -> Json | None:
 
 def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None = None) -> Event:
     def text(key: str) -> str:
-        value = fields.get(key)
-        return value if isinstance(value, str) else ""
+        return text_of(fields, key)
 
     event = Event(text("session_id"))
     event.host = HOST
@@ -167,7 +166,7 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event.client = (environ or {}).get("CLAUDE_PID", "")
     event.directory = text("cwd")
     # A status line is told where the session was started, and its `cwd` goes along with every cd.
-    event.project = texts_of(part(fields, "workspace"), "project_dir")[0] or event.directory
+    event.project = text_of(part(fields, "workspace"), "project_dir") or event.directory
     event.turn = text("prompt_id")
     event.prompt = text("prompt")
     event.is_machine_prompt = text("source") not in ("", "user", "sdk")  # most versions do not say who wrote it
@@ -206,7 +205,8 @@ def _read_tool(event: Event, name: str, arguments: Json) -> None:
     if event.tool == hosts.WRITE:
         event.written_paths = _written_paths(name, arguments)
     if event.tool in (hosts.START_AGENT, hosts.SCHEDULE):
-        event.started_agent, event.agent_prompt = texts_of(arguments, "subagent_type", "prompt")
+        event.started_agent = text_of(arguments, "subagent_type")
+        event.agent_prompt = text_of(arguments, "prompt")
     event.question = asked_in(arguments, "question")
 
 
@@ -219,13 +219,10 @@ def asked_in(arguments: Json, key: str) -> str:
     return " ".join(questions)
 
 
-def texts_of(arguments: Json, *keys: str) -> list[str]:
-    """Those of the arguments, empty where one is missing or no text."""
-    texts = []
-    for key in keys:
-        value = arguments.get(key)
-        texts.append(value if isinstance(value, str) else "")
-    return texts
+def text_of(fields: Json, key: str) -> str:
+    """Empty where it is missing or no text."""
+    value = fields.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def _command(arguments: Json) -> str:
@@ -234,15 +231,12 @@ def _command(arguments: Json) -> str:
         from shlex import join
 
         return join(word for word in command if isinstance(word, str))
-    return command if isinstance(command, str) else ""
+    return text_of(arguments, "command")
 
 
 def _written_paths(name: str, arguments: Json) -> list[str]:
-    paths = []
-    for key in ("file_path", "notebook_path", "path"):
-        path = arguments.get(key)
-        if isinstance(path, str) and path:
-            paths.append(path)
+    paths = [text_of(arguments, key) for key in ("file_path", "notebook_path", "path")]
+    paths = list(filter(None, paths))
     patch = arguments.get("command") or arguments.get("input")
     if isinstance(patch, list):
         patch = "\n".join(word for word in patch if isinstance(word, str))

@@ -72,10 +72,11 @@ class Codex(Host):
         event.host = self
         event.project = ""  # what it sends is where a tool runs; the session is where the hook is started
         event.prompt = event.prompt.replace("$omo:", "/omo:")
-        event.turn = claude.texts_of(fields, "turn_id")[0]
+        event.turn = claude.text_of(fields, "turn_id")
         event.tool = TOOLS.get(event.tool_title, hosts.OTHER)
         if event.tool == hosts.START_AGENT:
-            event.started_agent, event.agent_prompt = claude.texts_of(event.arguments, "agent_type", "message")
+            event.started_agent = claude.text_of(event.arguments, "agent_type")
+            event.agent_prompt = claude.text_of(event.arguments, "message")
             # A brief in plain words is compared here as well: tests/hooks/test_codex.py,
             # test_a_reviewer_begins_without_the_conversation_also_where_omo_cannot_read_its_prompt.
             event.hides_agent_prompt = event.tool_title == SPAWN_HIDDEN and len(event.agent_prompt.split()) == 1

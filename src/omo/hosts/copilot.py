@@ -79,18 +79,19 @@ class Copilot(Host):
         # What an agent does is told as if it were a session: tests/hooks/test_copilot.py,
         # test_the_state_is_guarded_also_from_a_patch.
         if event.agent_id and event.agent_id == event.session:
-            (event.session,) = claude.texts_of(fields, "parent_agent_id")
+            event.session = claude.text_of(fields, "parent_agent_id")
         event.project = environ.get(self.project_variable) or event.directory
         event.tool = TOOLS.get(event.tool_title, hosts.OTHER)
         if event.tool == hosts.START_AGENT:
-            event.started_agent, event.agent_prompt = claude.texts_of(event.arguments, "agent_type", "prompt")
+            event.started_agent = claude.text_of(event.arguments, "agent_type")
+            event.agent_prompt = claude.text_of(event.arguments, "prompt")
         patch = fields.get("tool_input")
         if event.tool == hosts.WRITE and isinstance(patch, str):
             event.written_paths = hosts.patched_files(patch)
         record = event.transcript.path or record_of(event.session, environ)
         event.transcript = transcript = Events(record)
         if event.name in ("Stop", "UserPromptSubmit") or event.tool == hosts.START_AGENT:
-            transcript.await_moment(*claude.texts_of(fields, "timestamp"))
+            transcript.await_moment(claude.text_of(fields, "timestamp"))
         event.in_plan_mode = event.prompt.startswith(PLAN) or (event.name == "Stop" and transcript.mode() == "plan")
         event.prompt = _typed(event.prompt.removeprefix(PLAN), environ.get(self.root_variable, ""))
         is_of_a_hook = bool(event.prompt) and transcript.has_sent_back(event.prompt)
