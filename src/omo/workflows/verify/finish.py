@@ -267,9 +267,10 @@ def _with_hypothesis(goal: Goal, decided: GoalDecision, result: str | None) -> G
 def _conclude(store: GoalStore, end: Conclusion) -> FinishedGoal:
     """One append: the evaluation, the summary, the streak, the unblocking. All of it happened, or none of it."""
     caller, goal, decision = store.caller, end.goal, end.decision
-    rows = [_evaluated(goal, end.verdict)]
+    rows, tree = [_evaluated(goal, end.verdict)], ""
     if decision.verdict != "unknown" or decision.to != "in-progress":  # else what is owed is still owed
         rows.append(_finished(store, end))
+        tree = rows[-1].get("tree", "")
     if decision.is_pass and goal.spec.recurring:
         # The whole step as one row: count, streak and time change together or not at all.
         streak = goal.streak.achieved(goal.spec.interval, caller.now)
@@ -278,12 +279,8 @@ def _conclude(store: GoalStore, end: Conclusion) -> FinishedGoal:
     undone = []
     for name, verdict in end.earlier.items():
         other = store.goal(name)
-        rows.append({**_evaluated(other, verdict), "tree": rows[1].get("tree", "")})
-        by_code = [check for check in verdict.checks if check.type not in FOR_JUDGEMENT]
-        broken = [f"check {check.id}: {check.reason}" for check in by_code if check.result != "pass"]
-        if not broken and other.outcome and other.outcome["verdict"] == JUDGED:
-            broken = ["it was judged on other files"]
-        if broken:
+        rows.append({**_evaluated(other, verdict), "tree": tree})
+        if broken := _broken_since(other, verdict):
             rows.append({"kind": REOPENED, "goal": name, "changed": None})
             undone.append(f"goal {name} is open again: {'; '.join(broken)}")
 
@@ -305,6 +302,15 @@ def _conclude(store: GoalStore, end: Conclusion) -> FinishedGoal:
     after = store.goal(goal.id)
     let_stand = [claim.let_stand for claim in claims.recorded(caller.state, goal=goal.id, overridden=True)]
     return FinishedGoal(decision, after, unblocked, _is_parent_complete(store.goals, after), let_stand, undone)
+
+
+def _broken_since(goal: Goal, verdict: ChecksVerdict) -> list[str]:
+    """Why a goal that ended before does not hold on the files as they are now."""
+    by_code = [check for check in verdict.checks if check.type not in FOR_JUDGEMENT]
+    broken = [f"check {check.id}: {check.reason}" for check in by_code if check.result != "pass"]
+    if not broken and goal.outcome and goal.outcome["verdict"] == JUDGED:
+        return ["it was judged on other files"]
+    return broken
 
 
 def _finished(store: GoalStore, end: Conclusion) -> Row:

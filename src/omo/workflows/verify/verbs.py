@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from omo import options
 from omo.context import Context
@@ -148,12 +148,25 @@ def _in_project(name: str, context: Context) -> str | None:
     return None if is_outside else relative
 
 
+class Filed(NamedTuple):
+    """A goal from a file, and what is told of it. `report` is None where exactly this goal is filed already."""
+
+    goal: Goal
+    report: PinReport | None
+    lines: list[str]
+    notes: list[str]
+
+
 def add(arguments: argparse.Namespace, context: Context) -> Result:
-    return _file(arguments, context, _store(arguments, context))[0]
+    goal, report, lines, notes = _file(arguments, context, _store(arguments, context))
+    following = f"omo verify {'begin' if goal.status == 'pending' else 'status'} {goal.id}"
+    data = {"goal": goal.id, "status": goal.status, "pinned": [], "vacuous": [], "by": goal.by, "next": following}
+    if report is not None:
+        data |= {"pinned": report.added, "vacuous": report.vacuous}
+    return Result(data, "\n".join([*lines, f"Next: {following}"]), notes=notes)
 
 
-def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> tuple[Result, PinReport | None]:
-    """What is told of it, and what its checks say now; None where exactly this goal is filed already."""
+def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> Filed:
     from omo.workflows.verify.begin import add as file_goal
     from omo.workflows.verify.documents import parse_goal
 
@@ -165,19 +178,15 @@ def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> 
     digest = "" if arguments.file == "-" else sha256(Path(context.cwd, arguments.file).read_bytes())
     goal, report = file_goal(store, spec, source=source, digest=digest)
     publish_goals(store)
-    verb = "begin" if goal.status == "pending" else "status"
-    following = f"omo verify {verb} {goal.id}"
-    by = goal.by
-    data = {"goal": goal.id, "status": goal.status, "pinned": [], "vacuous": [], "by": by, "next": following}
     lines = [f"Exactly this goal {goal.id} is filed already: {goal.status}."]
     if report is not None:
-        data |= {"pinned": report.added, "vacuous": report.vacuous}
-        lines = [f"Goal {goal.id} filed by the {by}: {goal.status}, {counted(len(report.verdict.checks), 'check')}."]
+        checks = counted(len(report.verdict.checks), "check")
+        lines = [f"Goal {goal.id} filed by the {goal.by}: {goal.status}, {checks}."]
         lines += [f"  passes already, and counts if it fails without the work: {name}" for name in report.vacuous]
     notes = []
     if unknown := [name for name in goal.spec.predecessors if name not in store.goals]:
         notes.append(f"{goal.id} names predecessors that nobody has filed yet: {', '.join(unknown)}")
-    return Result(data, "\n".join([*lines, f"Next: {following}"]), notes=notes), report
+    return Filed(goal, report, lines, notes)
 
 
 def begin(arguments: argparse.Namespace, context: Context) -> Result:
@@ -186,13 +195,14 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify.lessons import guardrails
 
     store = _store(arguments, context)
-    lines, notes, seen = [], [], None
+    lines: list[str] = []
+    notes: list[str] = []
+    seen = None
     if arguments.file:
-        filed, report = _file(arguments, context, store)
+        filed, report, lines, notes = _file(arguments, context, store)
         if report is not None and len(report.added) == len(report.verdict.checks):  # else with another base
             seen = report.verdict
-        arguments.goal, notes = filed.data["goal"], filed.notes
-        lines.append(filed.text.rpartition("\n")[0])  # without what is next, which is done here
+        arguments.goal = filed.id
     _note_others(context, store)
     name = _meant(arguments, store)
     is_new = begin_goal(store, name, again=arguments.again)
@@ -258,12 +268,8 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
         lines += [f"  gap, recorded: {clip(gap, 300)}" for gap in judged.gaps]
     lines += [f"  not asked for by the goal, recorded: {clip(item, 200)}" for item in judged.missing]
     lines += [f"  cited, and looked at by nobody: {clip(cited, 200)}" for cited in judged.unseen]
-    result = Result(shown, "\n".join([*lines, *_owed_lines(owed)]))
-    if has_failed:
-        result.exit_code = EXIT_CODES["fail"]
-    if problem:
-        result.notes.append(problem)
-    return result
+    code = EXIT_CODES["fail"] if has_failed else 0
+    return Result(shown, "\n".join([*lines, *_owed_lines(owed)]), code, [problem] if problem else [])
 
 
 def brief_judge(arguments: argparse.Namespace, context: Context) -> Result:
