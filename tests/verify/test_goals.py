@@ -277,7 +277,7 @@ def test_a_damaged_journal_refuses_completion_and_is_repaired_by_the_user(shop: 
     damaged = path.read_bytes()
     journal = shop.store.journal
     (event,) = journal.change(lambda _: (rows := journal.repair(shop.now), rows), actor="user", now=shop.now, wait=5)
-    assert (path.parent / event["kept"]).read_bytes() == damaged
+    assert (path.parent / str(event["kept"])).read_bytes() == damaged
     assert {name: goal.status for name, goal in shop.store.goals.items()} == {"G1": "pending", "G2": "pending"}
     shop.begin()
     assert shop.finish().decision.is_pass

@@ -161,8 +161,7 @@ def _repair_journal(context: Context, journal: Journal) -> list[Repaired]:
         events = journal.repair(context.now)
         return events, events
 
-    events: list[Repaired] = journal.change(decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
-    return events
+    return journal.change(decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
 
 
 def _kind_if_lost(name: str, journal: Journal) -> str:

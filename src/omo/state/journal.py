@@ -11,10 +11,12 @@ from omo.state import ledger, store
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
 
     from omo.state.ledger_rows import Repaired
     from omo.state.rows import Mark
+
+    A = TypeVar("A")  # what a decision answers
 
 REPAIR = (
     "the user runs in a terminal of their own: omo ledger repair (all bytes are kept, and whole rows stand); "
@@ -100,12 +102,12 @@ class Journal:
 
     def change(
         self,
-        decide: Callable[[list[Any]], tuple[Any, Sequence[Mapping[str, Any]]]],
+        decide: Callable[[list[Any]], tuple[A, Sequence[Mapping[str, Any]]]],
         *,
         actor: str,
         now: float,
         wait: float,
-    ) -> Any:
+    ) -> A:
         """Under the lock: show `decide` the rows, append the events it returns, and hand back its answer."""
         store.make_state_dir(self._state)
         store.make_dir(self.directory, self._state)

@@ -45,6 +45,7 @@ class State(Protocol):
 
 
 S = TypeVar("S", bound=State)
+A = TypeVar("A")  # what a decision answers
 
 
 @dataclass(frozen=True)
@@ -268,10 +269,10 @@ class Run(Generic[S]):
     def append(self, *events: Mapping[str, Any]) -> None:
         self.change(lambda state: (None, list(events)))
 
-    def change(self, decide: Callable[[S | None], tuple[Any, Sequence[Mapping[str, Any]]]]) -> Any:
+    def change(self, decide: Callable[[S | None], tuple[A, Sequence[Mapping[str, Any]]]]) -> A:
         """Under the lock, on the run as it is then: which rows to append, and what to answer."""
 
-        def under_lock(rows: list[Any]) -> tuple[Any, Sequence[Mapping[str, Any]]]:
+        def under_lock(rows: list[Any]) -> tuple[A, Sequence[Mapping[str, Any]]]:
             self._load()
             if self.problems and rows:
                 raise self.damage()
@@ -284,10 +285,10 @@ class Run(Generic[S]):
         self._load()
         return answer
 
-    def change_whole(self, decide: Callable[[S], tuple[Any, Sequence[Mapping[str, Any]]]]) -> Any:
+    def change_whole(self, decide: Callable[[S], tuple[A, Sequence[Mapping[str, Any]]]]) -> A:
         """The same for a run that has begun: refused where its ledger is not as omo wrote it."""
 
-        def on_whole(state: S | None) -> tuple[Any, Sequence[Mapping[str, Any]]]:
+        def on_whole(state: S | None) -> tuple[A, Sequence[Mapping[str, Any]]]:
             if self.problems or state is None:
                 raise self.damage()
             return decide(state)

@@ -169,7 +169,7 @@ def record_circumvention(run: RalphRun, missing: list[str]) -> int:
         end: RalphRow = {"kind": "ended", "how": "circumvented", "verdict": "fail", "receipt": None, "outcome": outcome}
         return attempt, [row, end]
 
-    return int(run.change_whole(decide))
+    return run.change_whole(decide)
 
 
 def _left_behind(files: Files, before: Base) -> list[str]:

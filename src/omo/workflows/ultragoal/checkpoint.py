@@ -215,7 +215,7 @@ def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Receipt) ->
         following = [] if plan.active is not None else start_next(plan)
         return (following[0]["goalId"] if following else None), [closed, *following]
 
-    started: str | None = run.change_plan(decide)
+    started = run.change_plan(decide)
     if started:
         remember_files(run)
     return started

@@ -103,8 +103,7 @@ def operate(operation: str, run: PlanRun, objective: str | None = None) -> Sessi
         left = after(goal, {**row, "ts": stamp(run.caller.now)})
         return SessionGoalOutcome(left, goal.status), [row, *end]
 
-    outcome: SessionGoalOutcome = run.change_plan(decide)
-    return outcome
+    return run.change_plan(decide)
 
 
 def _end(run: PlanRun, plan: Plan) -> list[PlanRow]:

@@ -28,7 +28,7 @@ def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = 
             artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
         return bool(events), events
 
-    started: bool = run.change_plan(decide)
+    started = run.change_plan(decide)
     if started:
         remember_files(run)
     return started
@@ -65,8 +65,7 @@ def set_back(run: PlanRun, name: str, status: str, evidence: str, goal_json: obj
         goal.move(status, active=plan.active)
         return True, [{"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": text}]
 
-    changed: bool = run.change_plan(decide)
-    return changed
+    return run.change_plan(decide)
 
 
 def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str | None = None) -> PlanRow:

@@ -21,7 +21,7 @@ from omo.settings import Settings
 from omo.state import paths, store
 from omo.text import counted
 from omo.work import session
-from omo.work.run import Caller, Kind, Run, caller_of, load
+from omo.work.run import A, Caller, Kind, Run, caller_of, load
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan, PlanRow, Repository
 from omo.workflows.ultrawork import gates
@@ -73,16 +73,16 @@ class PlanRun(Run[Plan]):
             raise BadInput("no goal is under way", fix="name the one that is meant (omo ultragoal status)")
         return plan.active
 
-    def change(self, decide: Callable[[Plan | None], tuple[Any, Sequence[Mapping[str, Any]]]]) -> Any:
+    def change(self, decide: Callable[[Plan | None], tuple[A, Sequence[Mapping[str, Any]]]]) -> A:
         answer = super().change(decide)
         self.write_views()
         return answer
 
-    def change_plan(self, decide: Callable[[Plan], tuple[Any, list[PlanRow]]]) -> Any:
+    def change_plan(self, decide: Callable[[Plan], tuple[A, list[PlanRow]]]) -> A:
         """Decide on the plan under its lock. One whose session got another id says so first, once."""
         self.require_plan()
 
-        def on_plan(plan: Plan) -> tuple[Any, list[PlanRow]]:
+        def on_plan(plan: Plan) -> tuple[A, list[PlanRow]]:
             adopted: list[PlanRow] = []
             if plan.session != self.caller.session:
                 adopted.append({"kind": "adopted", "from": plan.session, "session": self.caller.session})

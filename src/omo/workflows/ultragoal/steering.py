@@ -170,7 +170,7 @@ def steer(run: PlanRun, kind: str, given: dict[str, str], cwd: str = ".") -> Pla
             return error, [_rejected(kind, given, error)]
         return row, [row]
 
-    answer: PlanRow | OmoError = run.change_plan(decide)
+    answer = run.change_plan(decide)
     if isinstance(answer, OmoError):
         raise answer
     return answer

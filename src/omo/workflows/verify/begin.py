@@ -124,7 +124,7 @@ def begin(store: GoalStore, name: str, *, again: str = "") -> bool:
             event["again"] = again
         return True, [event]
 
-    is_new: bool = store.change_whole(decide)
+    is_new = store.change_whole(decide)
     if is_new:
         artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
     return is_new
