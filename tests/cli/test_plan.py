@@ -12,7 +12,7 @@ from omo.proof import patterns
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.document import parse
 from tests.project import Project
-from tests.ultraplan.plans import begin_repository, plan_text
+from tests.ultraplan.plans import begin_repository, path_of, plan_text
 
 
 def put(project: Project, text: str) -> None:
@@ -291,3 +291,31 @@ def test_what_a_plan_needs_is_asked_for_before_it_begins(project: Project) -> No
     assert (ran.code, [need.split()[0] for need in ran.json["missing"]]) == (77, ["env:DEPLOY_TOKEN", "network"])
     told = project.user(*start, env={**nowhere, "DEPLOY_TOKEN": "s3cret"})
     assert (told.code, "s3cret" in told.out + told.err) == (77, False)
+
+
+@pytest.mark.parametrize(
+    ("condition", "runs_it"),
+    [
+        ("## Exit Condition\n\n- `make e2e` → expected: OK\n- All changes are committed", False),
+        ("## Exit Condition\n\n```\nmake e2e\n```", False),
+        (
+            f"## Exit Condition\n\n- `python3 {path_of(1)}` → expected: no output\n- `git status --porcelain`: nothing",
+            True,
+        ),
+        ("## Exit Condition\n\nEverything is committed, and `calc.py` is there.", True),
+    ],
+)
+def test_a_command_of_the_exit_condition_that_no_step_runs_is_a_defect(
+    project: Project, condition: str, runs_it: bool
+) -> None:
+    project.write("plan.md", f"{plan_text(2)}\n{condition}\n")
+    ran = project.agent("plan", "validate", "plan.md")
+    said = "the exit condition has 'make e2e', which no step runs; it belongs into a step's Verify"
+    assert (ran.code == 0, said in ran.err) == (runs_it, not runs_it)
+
+
+def test_an_exit_condition_of_one_session_is_looked_at_too(project: Project) -> None:
+    field = "- Exit condition: `make e2e` → expected: OK"
+    project.write("plan.md", plan_text(1, sessions=[[1]]).replace("Part 1\n", f"Part 1\n\n{field}\n", 1))
+    ran = project.agent("plan", "validate", "plan.md")
+    assert (ran.code, "'make e2e', which no step runs" in ran.err) == (3, True)

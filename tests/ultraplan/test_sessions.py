@@ -138,6 +138,23 @@ def test_what_the_plan_says_of_its_background_reaches_every_session_as_a_quotati
     assert ("> the second half" in first, "> the second half" in second) == (False, True)
 
 
+def test_prose_below_the_heading_of_a_session_reaches_its_executor() -> None:
+    text = with_lines(plan_text(2, sessions=[[1], [2]]), 2, "Depends on: Session 1")
+    text = text.replace("## Session 2: Part 2\n", "## Session 2: Part 2\n\nThe port is 8080,\nand stays so.\n")
+    first, second = (render(spec) for spec in cut(text))
+    assert ("8080" in first, "> The port is 8080,\n> and stays so.\n" in second) == (False, True)
+
+
+def test_what_a_plan_says_has_to_be_so_before_a_session_stands_in_its_spec() -> None:
+    said = "Entry condition: the staging\n  database is migrated"
+    first, second = cut(with_lines(plan_text(2, sessions=[[1], [2]]), 2, "Depends on: Session 1", said))
+    condition = "whose audit passes; the staging database is migrated\n"
+    assert (condition in render(first), condition in render(second)) == (False, True)
+    assert "- Entry condition: committed at abc\n" in render(second, RECOVERY), "which a recovery overrides"
+    (alone,) = cut(plan_text(2).replace("## Scope", f"## Dependencies\n\n- {said}\n\n## Scope"))
+    assert "preflight that passes; the staging database is migrated\n" in render(alone)
+
+
 # needs
 
 
@@ -310,9 +327,20 @@ def test_sessions_depend_on_what_they_say_and_on_what_their_steps_do() -> None:
     assert "- Entry condition: a clean tree that has the commits of Session 2" in render(specs[3])
 
 
+def test_a_session_waits_for_one_that_says_that_it_blocks_it() -> None:
+    specs = cut(with_lines(plan_text(3, touch=None, sessions=[[1], [2], [3]]), 1, "Blocks: Session 3"))
+    assert [spec.sessions[0].depends_on for spec in specs] == [(), (), (1,)]
+    assert [spec.sessions[0].blocks for spec in specs] == [(3,), (), ()]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (
+            with_lines(plan_text(2, sessions=[[1], [2]]), 2, "Blocks: Session 1"),
+            "session 1 depends on session 2, which does not come before it",
+        ),
+        (with_lines(plan_text(1, sessions=[[1]]), 1, "Blocks: Session 7"), "session 1 blocks session 7, which is not"),
         (
             with_lines(plan_text(2, sessions=[[1], [2]]), 1, "Depends on: Session 2"),
             "session 1 depends on session 2, which does not come before it",

@@ -17,7 +17,18 @@ from omo.proof import documents, globs
 from omo.safe_open import regular_file
 from omo.strict import defects_of
 from omo.text import clip
-from omo.workflows.ultraplan.markdown import FIELDS, Fenced, Heading, Page, items_of, key_of, numbers_of, removed_of
+from omo.workflows.ultraplan.markdown import (
+    FIELDS,
+    Fenced,
+    Heading,
+    Page,
+    code_texts,
+    expectation,
+    items_of,
+    key_of,
+    numbers_of,
+    removed_of,
+)
 from omo.workflows.ultraplan.models import (
     NO_MANIFEST,
     ON_FAILURE,
@@ -34,6 +45,7 @@ from omo.workflows.ultraplan.models import (
 LARGEST = 500_000
 LONGEST_LINE = 4_000
 LONGEST_FIELD = 20_000
+EXIT_CONDITION = "exit condition"
 
 _STEP = re.compile(r"Step (\d{1,6}): (\S.*)")
 # A heading that means a step and is none; what is put before the word, emphasis or an emoji, is no part of it.
@@ -87,6 +99,7 @@ def parse(text: str, path: str) -> Document:
     document = _read_steps(document, page, headings, defects)
     document = replace(document, sessions=_sessions(document, page, headings))
     defects += _heading_defects(every)
+    defects += _exit_defects(document, page, headings)
     return replace(document, defects=tuple(sorted(defects, key=lambda defect: defect.line)))
 
 
@@ -315,7 +328,10 @@ def _sessions(document: Document, page: Page, headings: Sequence[Heading]) -> tu
     headed = [heading for heading in headings if heading.level == 2 and _SESSION.fullmatch(heading.title)]
     if not headed:
         numbers = tuple(step.number for step in document.steps)
-        return (Session(1, document.title, 1, numbers),) if numbers else ()
+        section = _section(headings, "dependencies")
+        fields = page.values(section.start, section.end) if section else {}
+        entry = fields.get("entry condition", "")
+        return (Session(1, document.title, 1, numbers, entry=entry),) if numbers else ()
     sessions = []
     for heading in headed:
         name = _SESSION.fullmatch(heading.title)
@@ -325,14 +341,41 @@ def _sessions(document: Document, page: Page, headings: Sequence[Heading]) -> tu
         steps = [step for step in document.steps if heading.start < step.line <= end]
         until = min([step.line - 1 for step in steps], default=end)
         fields = page.values(heading.start, until)
+        described = min([field.line - 1 for field in page.fields(heading.start, until)], default=until)
+        prose = page.text(heading.start + 1, described).strip()
         session = Session(
             number=int(name[1]),
             title=name[2].strip(),
             line=heading.start + 1,
             steps=tuple(step.number for step in steps),
             depends_on=numbers_of(fields.get("depends on", "")),
-            context=fields.get("context", ""),
+            context="\n\n".join(filter(None, (prose, fields.get("context", "")))),
+            entry=fields.get("entry condition", ""),
+            blocks=numbers_of(fields.get("blocks", "")),
             fence=_fence(page, heading.start, until),
         )
         sessions.append(session)
     return tuple(sessions)
+
+
+def _exit_defects(document: Document, page: Page, headings: Sequence[Heading]) -> list[PlanDefect]:
+    """A command that no step verifies with would be run by nobody; at `git status` and the audit `finish` looks."""
+    spans = [(heading.start, heading.end) for heading in headings if key_of(heading.title) == EXIT_CONDITION]
+    for field in page.fields(0, len(page.lines)):
+        if field.key == EXIT_CONDITION:
+            spans.append((field.line - 1, field.end))
+    commands: list[tuple[int, str]] = []
+    for start, end in spans:
+        commands += [(block.line, block.content.strip()) for block in page.fences() if start < block.line <= end]
+        for index, line in page.paragraphs(start, end):
+            # `calc.py` is there: one word that nothing is expected of is a name.
+            commands += [(index + 1, text) for text in code_texts(line) if " " in text or expectation(line)]
+    verified: list[str] = []
+    for verify in (document.verify, *(step.verify for step in document.steps)):
+        verified += code_texts(verify) if commands else []
+    defects = []
+    for number, text in commands:
+        if text not in verified and not text.startswith(("git status", "omo plan ")):
+            message = f"the exit condition has {clip(text, 80)!r}, which no step runs; it belongs into a step's Verify"
+            defects.append(PlanDefect(number, "exit-condition", message))
+    return defects

@@ -181,7 +181,8 @@ class FenceGlobs:
 class Session:
     """A `## Session N: …` of a plan; a plan without such headings is one session with every step.
 
-    What `cut` finds out: `blocks` are sessions that wait for it, `apart` those that must not run beside it.
+    `entry` is what else has to be so before it begins, in the plan's words. `blocks` are sessions that wait for it: as
+    it says itself, and all of them once `cut` knows, as it does of `apart`, those that must not run beside it.
     """
 
     number: int
@@ -190,6 +191,7 @@ class Session:
     steps: tuple[int, ...]
     depends_on: tuple[int, ...] = ()
     context: str = ""
+    entry: str = ""
     fence: FenceGlobs | None = None
     blocks: tuple[int, ...] = ()
     apart: tuple[int, ...] = ()

@@ -204,7 +204,7 @@ def _commands(document: Document, step: Step, root: Path) -> Iterator[PlanDefect
             reasons = refusals(text, fence, str(root))
             never = [reason for reason in reasons if isinstance(reason, fences.Never)]
             for forbidden in never:
-                yield PlanDefect(line, "command", f"{where} must not be run: {forbidden}; it would be escalated")
+                yield PlanDefect(line, "command", f"{where} must not be run, and would be escalated: {forbidden}")
             if never or is_talk:
                 continue
             for reason in reasons:

@@ -89,15 +89,21 @@ def structure(document: Document) -> Iterator[PlanDefect]:
         for other in sorted(needed[session.number] - earlier):
             message = f"session {session.number} depends on session {other}, which does not come before it"
             yield PlanDefect(session.line, "session", message)
+        for other in sorted({*session.blocks} - {*needed}):
+            message = f"session {session.number} blocks session {other}, which is not in the plan"
+            yield PlanDefect(session.line, "session", message)
         earlier.add(session.number)
 
 
 def dependencies(document: Document) -> dict[int, set[int]]:
-    """Which sessions each one waits for: as it says itself, and as its steps do."""
+    """Which sessions each one waits for: as it says itself, as they do that block it, and as its steps do."""
     home: dict[int, int] = {}
     for session in document.sessions:
         home |= dict.fromkeys(session.steps, session.number)
     needed = {session.number: set(session.depends_on) for session in document.sessions}
+    for session in document.sessions:
+        for other in needed.keys() & session.blocks:
+            needed[other].add(session.number)
     for step in document.steps:
         for other in step.depends_on:
             if step.number in home and other in home and home[other] != home[step.number]:
@@ -305,10 +311,12 @@ def _context(plan: Document, document: Document, steps: Sequence[Step], recovery
 def _dependencies(session: Session, recovery: Recovery | None) -> str:
     depends_on = _sessions(session.depends_on)
     entry = "a clean tree, and a preflight that passes"
+    if depends_on:
+        entry = f"a clean tree that has the commits of {depends_on}, whose audit passes"
+    if session.entry:
+        entry += f"; {' '.join(session.entry.split())}"
     if recovery is not None:
         entry = recovery.entry
-    elif depends_on:
-        entry = f"a clean tree that has the commits of {depends_on}, whose audit passes"
     if not depends_on:
         depends_on = "none" if session.apart else "none; it may run beside the others, in a worktree of its own"
     lines = [

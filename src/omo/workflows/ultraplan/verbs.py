@@ -111,7 +111,7 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
         "advisories": [_defect_data(defect) for defect in advice],
     }
     if not defects:
-        text = f"{clip(document.path, 200)}: {len(document.steps)} steps, no defect"
+        text = f"{clip(document.path, 200)}: {counted(len(document.steps), 'step')}, no defect"
         if not data["is_complete"]:
             text += f"; omo plan critique {shlex.quote(arguments.plan)} fills in what the steps leave to omo"
         return Result(data, text, notes=_shown(advice))
