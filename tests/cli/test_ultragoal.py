@@ -381,6 +381,19 @@ def test_the_older_names_of_options_still_work(project: Project) -> None:
     )
 
 
+def test_a_copy_of_the_goal_from_before_its_pause_is_not_fresh(project: Project) -> None:
+    create(project)
+    project.agent("ultragoal", "complete-goals")
+    before = project.agent("goal", "get", "--json").out
+    needs_a_person = ("--classification", "human_blocked", "--evidence", "the user enters the production key")
+    project.agent("ultragoal", "classify-blocker", *needs_a_person)
+    assert [project.agent("goal", operation).code for operation in ("pause", "resume")] == [0, 0]
+    refused = checkpoint(project, "G001", "complete", "--goal-json", before)
+    assert (refused.code, "updatedAt: " in refused.err, "omo goal get --json" in refused.err) == (3, True, True)
+    fresh = project.agent("goal", "get", "--json").out
+    assert checkpoint(project, "G001", "complete", "--goal-json", fresh).code == 0
+
+
 def test_a_per_story_plan_ends_by_following_the_next_step(project: Project) -> None:
     create(project, TWO, "--goal-mode", "per-story")
     for _ in range(20):

@@ -67,7 +67,7 @@ class ToolGoal:
             raise BadInput("--goal-json holds no goal", fix=fix)
         live = self.render() or {}
         differing = []
-        for key in ("id", "objective", "status"):
+        for key in ("id", "objective", "status", "updatedAt"):
             if key in given and given[key] != live.get(key):
                 differing.append(f"{key}: {given[key]!r} was passed, the goal says {live.get(key)!r}")
         if differing:
