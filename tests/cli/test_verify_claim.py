@@ -168,6 +168,8 @@ def test_nothing_to_override_is_said_and_not_recorded_as_one(project: Project) -
         ("`retry` is not implemented because client.py was read.", ["absence"]),
         ("The broker at localhost:5672 is down because `nc` exits 1.", ["service"]),
         ("It fails because connection refused came back from http://localhost:80/.", ["service"]),
+        ("localhost:80: connection refused because `nc` exits 1.", ["service"]),
+        ("client.py: no such function because it was read.", ["absence"]),
         ("100% have X=0 because a.jsonl was counted.", ["count"]),
         ("0 records have errors because a.jsonl was counted.", ["count"]),
         ("Zero-utilization is reported because a.jsonl was counted.", ["count"]),

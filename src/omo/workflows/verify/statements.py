@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from omo.work.citations import ABSENCE, CLAUSE_END, LONGEST_TEXT, SENTENCE_END, says, statement
+from omo.work.citations import ABSENCE, LONGEST_TEXT, SENTENCE_END, says, statement
 from omo.work.judge import HEDGES
 
 SHORTEST_REASON = 10
@@ -16,6 +16,9 @@ SHORTEST_REASON = 10
 # test_a_fact_with_its_evidence_is_accepted.
 AS_WANTED = re.compile(r"\b(?:as|what|where|how) (?:it|they|this|that|each) should (?:be|have|do)\b", re.IGNORECASE)
 BECAUSE = re.compile(r"\bbecause\b", re.I)
+# What stands behind a colon is said of what stands before it, "localhost:9: connection refused":
+# test_words_that_call_for_a_claim_about_what_is_named in tests/cli/test_verify_claim.py.
+CLAIM_END = re.compile(r"\bbecause\b|[,;](?=\s)|\n", re.I)
 FORM = 'write "X is Y because Z", where Z is what you looked at'
 RECORDS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 
@@ -94,7 +97,7 @@ def triggers(text: str, root: str) -> dict[str, str]:
         # "0 records have errors because a.jsonl was counted" names them in its other clause:
         # test_words_call_for_a_claim_where_what_they_speak_of_is_named in tests/verify/test_statements.py.
         has_records = any(thing.text.lower().endswith(RECORDS) for thing in said.named_in(sentence))
-        for clause in CLAUSE_END.split(sentence):
+        for clause in CLAIM_END.split(sentence):
             kinds = {thing.kind for thing in said.named_in(clause)}
             if has_records:
                 kinds.add("records")
