@@ -319,3 +319,9 @@ def test_an_exit_condition_of_one_session_is_looked_at_too(project: Project) -> 
     project.write("plan.md", plan_text(1, sessions=[[1]]).replace("Part 1\n", f"Part 1\n\n{field}\n", 1))
     ran = project.agent("plan", "validate", "plan.md")
     assert (ran.code, "'make e2e', which no step runs" in ran.err) == (3, True)
+
+
+def test_a_preflight_that_is_written_down_as_step_0_is_said_to_be_made_by_the_start(project: Project) -> None:
+    project.write("plan.md", plan_text(2).replace("### Step 1:", "### Step 0:"))
+    ran = project.agent("plan", "validate", "plan.md")
+    assert (ran.code, "the preflight is not written down, omo plan start makes it" in ran.err) == (3, True)

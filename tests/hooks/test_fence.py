@@ -70,6 +70,7 @@ def test_a_file_with_brackets_in_its_name_is_inside_the_fence_that_names_it(host
         *("src/id_rsa", "src/id_ed25519_x", "src/a.pem", "src/a.key", "src/prod.env"),
         *(".mcp.json", "src/.MCP.JSON", ".pre-commit-config.yaml", "/etc/crontab", "/etc/anacrontab"),
         *("/var/spool/cron/me", ".cursor/mcp.json", ".codex/hooks.json"),
+        *(".github/hooks/omo.json", "~/.copilot/hooks/x.json"),
     ],
 )
 def test_what_no_plan_may_change_even_if_its_fence_says_so(host: Host, path: str) -> None:
@@ -80,7 +81,8 @@ def test_what_no_plan_may_change_even_if_its_fence_says_so(host: Host, path: str
 @pytest.mark.parametrize(
     "path",
     [
-        *("src/.env.example", "src/prod.env.example", "src/id_rsa.pub", "src/settings.json", ".github/x.yml"),
+        *("src/.env.example", "src/prod.env.example", "src/id_rsa.pub", "src/settings.json"),
+        *(".github/x.yml", ".github/settings.yml"),
         *(".gitignore", "src/hooks/a.py", ".claude/notes.md"),
     ],
 )

@@ -44,8 +44,9 @@ KEY_ENDS = (".pem", ".p12", ".pfx", ".key")
 SHOWN_ENV = (".example", ".sample", ".template", ".dist")  # what an .env looks like, without the secrets
 HOOKS = (".husky", ".githooks", ".lefthook")
 HOOK_SETTINGS = (".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook.yml", "lefthook.yaml")
-AGENTS = (".claude", ".codex", ".gemini", ".cursor")
+AGENTS = (".claude", ".codex", ".copilot", ".gemini", ".cursor")
 AGENT_SETTINGS = (".mcp.json", ".claude.json")
+PROJECT_HOOKS = (".github", "hooks")  # of Copilot CLI
 SETTINGS_BELOW = ("settings", "hooks", "config.toml", "mcp.json")
 DEVICES = ("null", "stdout", "stderr", "stdin", "tty", "zero", "full", "fd", "shm")  # those that anybody may write to
 SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")
@@ -272,7 +273,8 @@ def guarded_kind(path: str) -> str:
     if name in PROFILES or (".config", "fish") in pairs:
         return "a shell profile"
     for directory, below in pairs:
-        if name in AGENT_SETTINGS or (directory in AGENTS and below.startswith(SETTINGS_BELOW)):
+        is_of_agent = directory in AGENTS and below.startswith(SETTINGS_BELOW)
+        if name in AGENT_SETTINGS or is_of_agent or (directory, below) == PROJECT_HOOKS:
             return "an agent's settings or hooks"
     if name in HOOK_SETTINGS or any(part in HOOKS for part in parts):
         return "hook scripts and their settings"

@@ -107,7 +107,10 @@ def _numbers(document: Document) -> Iterator[PlanDefect]:
             yield PlanDefect(step.line, "step-repeated", message)
         elif step.number != wanted and is_in_order:  # told once: what follows is off by as much
             is_in_order = False
-            yield PlanDefect(step.line, "numbering", f"step {step.number} stands where step {wanted} belongs")
+            message = f"step {step.number} stands where step {wanted} belongs"
+            if step.number == 0:
+                message += "; the preflight is not written down, omo plan start makes it"
+            yield PlanDefect(step.line, "numbering", message)
         lines.setdefault(step.number, step.line)
         if not step.has_manifest:
             message = f"step {step.number} has no usable manifest; omo plan critique PLAN proposes one where none is"
