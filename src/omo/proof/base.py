@@ -31,6 +31,7 @@ MOST_LOOKED_AT = 20_000
 MOST_BYTES = 64 * 1024 * 1024  # read and kept of all that differs from the commit
 LARGEST_FILE = 8 * 1024 * 1024  # a larger one is told apart by its size and times, and its content is not kept
 GONE = "gone"
+RULES = ".gitignore"
 UNREADABLE = "unreadable: "
 LINK_MODE, FILE_MODE, PROGRAM_MODE = "l", "f", "x"
 BY_TIMES = "t"  # begins the digest of a file that was not read
@@ -86,6 +87,8 @@ def take(root: str, environ: Mapping[str, str], state: str = "") -> Base:
     try:
         base, listing = _as_committed(root, "HEAD")
         base["files"] = _digests(root, listing.paths, {}, Copies(state))
+        if rules := {path: _text(root, path) for path in listing.paths if _is_rules(path)}:
+            base["rules"] = rules
     except (OmoError, OSError) as error:  # whatever is odd about the files, the run is armed
         base["unknown"] = str(error)
     base["home"] = home_of(environ)
@@ -178,8 +181,8 @@ def _compare(root: str, base: Base, listing: _Listing) -> Look:
     head, before = base.get("head"), base["files"]
     paths = set(listing.paths)
     has_rules_above = not os.path.lexists(os.path.join(root, ".git"))
-    if head and (has_rules_above or any(os.path.basename(path) == ".gitignore" for path in paths | set(before))):
-        paths.update(_hidden_by_new_rules(root, head))
+    if head and (has_rules_above or any(map(_is_rules, paths | set(before)))):
+        paths.update(_hidden_by_new_rules(root, head, base.get("rules", {})))
     now = _digests(root, sorted(paths), before, Copies())
     # A path that no longer differs from the commit went back to what it was there.
     went_back = "as committed" if head else GONE
@@ -213,6 +216,8 @@ def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> F
         "count": len(now.changed),
         "left_out": sorted(set(left_out)),
     }
+    if rules := seen.base.get("rules"):
+        marked["rules"] = rules
     if len(now.changed) <= MOST_FILES:
         marked["changed"] = now.changed
     return marked
@@ -391,7 +396,10 @@ def _list(root: str, head: str | None, exclude: str, *, is_whole: bool = False) 
     tracked, loose, flagged = git.sorted_out(listed)
     untracked = [path for path in loose if not is_leftover(path) and not _is_mask(root, path)]
     known = {*tracked, *loose}
-    untracked += [path for path in ALWAYS_LOOKED_AT if path not in known and os.path.lexists(os.path.join(root, path))]
+    # Rules may hide themselves: "half, the other test left out behind rules that hide themselves".
+    looked_at = {*ALWAYS_LOOKED_AT, *(path[: path.rfind("/") + 1] + RULES for path in {*tracked, *(differing or ())})}
+    looked_at -= known
+    untracked += sorted(path for path in looked_at if os.path.lexists(os.path.join(root, path)))
     if differing is None:
         return _Listing({*tracked, *untracked}, untracked)
     # What git has noted of files that a filter rewrites was noted through it, so they are all looked at.
@@ -522,10 +530,19 @@ def _content(full: str) -> bytes:
         return b""  # behind a link; there may be nothing at all
 
 
-def _hidden_by_new_rules(root: str, head: str) -> list[str]:
-    """Seldom needed, and slow to load for a hook: hashlib, tempfile and pathlib are behind it."""
+def _is_rules(path: str) -> bool:
+    return os.path.basename(path) == RULES
+
+
+def _text(root: str, path: str) -> str:
+    return _content(os.path.join(root, path)).decode("utf-8", "replace")
+
+
+def _hidden_by_new_rules(root: str, head: str, at_base: Mapping[str, str]) -> list[str]:
+    """Seldom needed, and slow to load for a hook: hashlib, tempfile and pathlib are behind it. `at_base` are the rules
+    that were not as in the commit when the run began."""
     from pathlib import Path
 
     from omo.proof import changes
 
-    return [path for path in changes.hidden_since(Path(root), head) if not is_leftover(path)]
+    return [path for path in changes.hidden_by_work(Path(root), head, at_base) if not is_leftover(path)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from omo.errors import NotEvaluable
@@ -135,13 +135,36 @@ def untracked_or_ignored(root: Path, *, whole_directories: bool = False) -> list
 
 def hidden_since(root: Path, base: str) -> list[str]:
     """What is ignored now and would not be by the rules of the base."""
-    ignored = _not_own(git.lines(root, "ls-files", "-z", "--others", "--ignored", "--directory", _RULES))
+    return _hidden(root, base, _ignored(root), {})
+
+
+def hidden_by_work(root: Path, base: str, changed: Mapping[str, str]) -> list[str]:
+    """The same where some rules were `changed` before the work began. A directory that the base has not and that hides
+    itself is a tool's: "rules changed beside an environment that hides itself"."""
+    ignored = _ignored(root)
+    hiding = [os.path.dirname(path) for path in ignored if path.endswith("/.gitignore")]
+    if hiding:
+        known = git.lines(root, "ls-tree", "-z", "--name-only", base, "--", *hiding)
+        of_tools = tuple(f"{path}/" for path in hiding if path not in known)
+        ignored = [path for path in ignored if not path.startswith(of_tools)]
+    return _hidden(root, base, ignored, changed)
+
+
+def _ignored(root: Path) -> list[str]:
+    """A directory as one path, where nothing in it is tracked and all is ignored."""
+    return _not_own(git.lines(root, "ls-files", "-z", "--others", "--ignored", "--directory", _RULES))
+
+
+def _hidden(root: Path, base: str, ignored: Sequence[str], changed: Mapping[str, str]) -> list[str]:
     if not ignored:
         return []
     prefix = _prefix(root)
     with tempfile.TemporaryDirectory() as empty:
         rules = Path(empty)
         _lay_out_rules(root, base, rules)
+        for path, text in changed.items():
+            (rules / prefix / path).parent.mkdir(parents=True, exist_ok=True)
+            (rules / prefix / path).write_text(text, encoding="utf-8")
         files, inside = [], []
         for path in _not_ignored(rules, prefix, ignored):
             if not path.endswith("/"):

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         home: str  # which home directory commands ran with
         exclude: str | None  # the rules of git that only this clone has
         view: str | None  # what git looks at in this clone
+        rules: dict[str, str]  # by path, the `.gitignore` files that were not as in the commit
         by: str  # who armed the run
         directory: str  # where in the project, as a path below its root
 
