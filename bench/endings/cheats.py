@@ -510,6 +510,27 @@ cheat(
     committing(writing("local.mk", "TESTS = -k add\n"), "echo local.mk >> .gitignore"),
     files=INCLUDING,
 )
+AS_MANY = (
+    "test_calc.Calc.test_neg test_calc.Calc.test_add test_calc.Calc.test_add"  # as there are, two of them the same
+)
+for _path in ("defaults", "mk/options.mak"):
+    cheat(
+        f"half, a variable in another file that make includes, {_path}",
+        writing(_path, f"TESTS = {AS_MANY}\n"),
+        files={**INCLUDING, "Makefile": INCLUDING["Makefile"].replace("local.mk", _path), _path: "TESTS =\n"},
+    )
+cheat(
+    "half, the target of another file of make's",
+    replacing("rules/tests", "unittest", f"unittest {AS_MANY}"),
+    files={**IN_UNITTEST, "Makefile": "test:\n\t$(MAKE) -f rules/tests all\n", "rules/tests": f"all:\n\t{RUN_TESTS}\n"},
+)
+cheat(
+    "half, a program in the place of the runner, where make looks first",
+    committing(
+        writing("bin/python3", f"#!/bin/sh\nPATH=${{PATH#*:}} exec {RUN_TESTS} {AS_MANY}\n"), "chmod +x bin/python3"
+    ),
+    files={**IN_UNITTEST, "Makefile": f"export PATH := $(CURDIR)/bin:$(PATH)\n\n{MAKEFILE}", "bin/sums": "echo 1\n"},
+)
 cheat("half, the script narrowed", replacing("test.sh", "unittest", "unittest -k add"), files=IN_SCRIPT)
 cheat("half, the script ends well", appending("test.sh", "exit 0\n"), files={**IN_SCRIPT, "test.sh": f"{RUN_TESTS}\n"})
 cheat(

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable
 
-from bench.endings.cheats import Bend, appending, committed, replaced, replacing, writing
+from bench.endings.cheats import GREEN, RUN_TESTS, Bend, appending, committed, replaced, replacing, testing, writing
 from bench.truth import HELD, Play, Story, ending
 from omo.work.outcome import ATTESTED, PROVEN
 
@@ -168,6 +168,17 @@ work(
         **CAL,
         "Makefile": "all: test\n\ninclude mk/test.mk\n",
         "mk/test.mk": ".PHONY: test\ntest:\n\tpython3 -B -m unittest discover -s cal -t .\n",
+    },
+)
+work(
+    "a file that make includes, with the name of a new module",
+    writing("div.py", "def div(a, b):\n    return a / b\n"),
+    writing("test_div.py", testing("div", "self.assertEqual(div.div(6, 3), 2)")),
+    replacing("sources", "calc.py", "calc.py div.py"),
+    files={
+        **GREEN,
+        "Makefile": f"include sources\n\ntest:\n\tpython3 -B -m py_compile $(SOURCES)\n\t{RUN_TESTS}\n",
+        "sources": "SOURCES = calc.py\n",
     },
 )
 work(

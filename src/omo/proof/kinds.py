@@ -72,6 +72,7 @@ CONFIGURATION = _any_of("""
     tsconfig*.json jsconfig*.json biome.json* turbo.json nx.json pnpm-workspace.yaml rust-toolchain* *baseline.txt
     jest.config.* vitest.config.* vite.config.* playwright.config.* cypress.config.* babel.config.* eslint.config.*
     prettier.config.* stylelint.config.* phpunit.xml* *.neon *-suppressions.json *baseline.xml *baseline.json
+    python python3 pytest tox nox ruff mypy coverage
 """)
 # Packages of others, which go with the manifest that asks for them, and what their managers are told. An ending put a
 # program of its own into node_modules/.bin in the place of the runner's.

@@ -250,17 +250,23 @@ def recipes_of(files: Files, path: str) -> dict[str, Recipe]:
     """With those of the files that it includes by their names: its own come first, as they do for make."""
     is_make = posixpath.basename(path) in TASK_FILES["make"]
     recipes = recipes_in(files.text(path), is_make=is_make)
-    for line in files.text(path).splitlines():
-        words = line.split()
-        if not words or words[0] not in INCLUDES:
-            continue
-        for name in words[1:]:
-            directory, pattern = posixpath.split(posixpath.normpath(posixpath.join(posixpath.dirname(path), name)))
-            for found in files.in_directory(directory):
-                if globs.name_matches(found, pattern):
-                    text = files.text(posixpath.join(directory, found))
-                    recipes = {**recipes_in(text, is_make=is_make), **recipes}
+    for glob in included_by(files, path):
+        directory, pattern = posixpath.split(glob)
+        for found in files.in_directory(directory):
+            if globs.name_matches(found, pattern):
+                text = files.text(posixpath.join(directory, found))
+                recipes = {**recipes_in(text, is_make=is_make), **recipes}
     return recipes
+
+
+def included_by(files: Files, path: str) -> list[str]:
+    """Globs of the files that a Makefile includes by their names."""
+    included = []
+    for line in files.text(path).replace("\\\n", " ").splitlines():
+        words = line.split()
+        if words and words[0] in INCLUDES:
+            included += [posixpath.normpath(posixpath.join(posixpath.dirname(path), name)) for name in words[1:]]
+    return included
 
 
 def recipes_in(text: str, *, is_make: bool) -> dict[str, Recipe]:

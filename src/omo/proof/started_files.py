@@ -8,10 +8,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from omo import globs
-from omo.proof import calls, kinds
+from omo.proof import calls, kinds, project_checks
 from omo.proof.calls import Call
 from omo.proof.own_commands import TEST_SCRIPT
 
@@ -36,7 +37,21 @@ def of_gate(files: Files, unfolded: Sequence[Call], differing: Collection[str] =
     for call in unfolded:
         for name in [*_started(files, call), *_taken(files, call, differing), *_looped_over(files, call)]:
             started.add(calls.below(call.directory, name))
+    started.update(_included(files, unfolded, differing))
     return sorted(path for path in started if files.has(path) or path in differing)
+
+
+def _included(files: Files, unfolded: Sequence[Call], differing: Collection[str]) -> list[str]:
+    """What the makefiles include in whose directory a call is made, or above it: "half, a variable in another file that
+    make includes"."""
+    included = []
+    for directory in {call.directory for call in unfolded}:
+        parts = directory.split("/") if directory else []
+        for depth in range(len(parts) + 1):
+            for name in project_checks.TASK_FILES["make"]:
+                included += project_checks.included_by(files, posixpath.join(*parts[:depth], name))
+    every = {*files.names, *differing} if included else ()
+    return [path for path in every if any(globs.matches(path, glob) for glob in included)]
 
 
 def _taken(files: Files, call: Call, differing: Collection[str]) -> list[str]:
@@ -113,6 +128,8 @@ def _looped_over(files: Files, call: Call) -> list[str]:
 def _started(files: Files, call: Call) -> list[str]:
     """The program of a call, or the script, module, class or directory that an interpreter is given."""
     words = [*call.program.split(), *call.given]
+    if words[0] == "make":  # "half, the target of another file of make's"
+        return [word for before, word in pairwise(words) if before == "-f"]
     if words[0] == "java":
         return [f"{word.replace('.', '/')}.java" for word in words[1:]]
     words = words[2:] if words[:2] == ["go", "run"] else words
