@@ -956,6 +956,42 @@ def _(run: Play) -> None:
     done(run, ATTESTED)
 
 
+@honest(
+    "tests in the source that pytest collects, on the agent's word; one in a file of its own shows it", needs="pytest"
+)
+def _(run: Play) -> None:
+    slug = "def slug(title):\n    return title.replace(' ', '_')\n\n\ndef test_slug():\n    assert slug('a') == 'a'\n"
+    committed(run, {"slug.py": slug, "pytest.ini": "[pytest]\npython_files = *.py\n", ".gitignore": "__pycache__/\n"})
+    run.user("ulw slugs have dashes")
+    replaced(run, "slug.py", "'_'", "'-'")
+    dashes = "\n\ndef test_dashes():\n    assert slug('a b') == 'a-b'\n"
+    run.append("slug.py", dashes)
+    run.omo("ulw done")
+    assert "1 test runs only with it: what stands in a file of the work shows nothing" in run.printed, run.printed
+    replaced(run, "slug.py", dashes, "")
+    run.write("test_dashes.py", f"from slug import slug\n{dashes}")
+    done(run)
+
+
+@honest("a flaky test beside a fix, mended as the refusal says, which the user allows")
+def _(run: Play) -> None:
+    flips = testing("pathlib", "path = pathlib.Path('.git/flips')", "path.write_text(path.read_text() + 'x')")
+    flips += "        self.assertNotEqual(len(path.read_text()), 2)\n"
+    committed(run, {**BUGGY, "test_flips.py": flips})
+    run.write(".git/flips", "")
+    run.user("ulw make add return the sum")
+    fix(run)
+    while run.omo("ulw done") != 0 and "passes on the same files" not in run.printed:
+        assert "1 failed, 3 passed: test_more (test_flips" in run.printed, run.printed
+    assert "mend what fails now and then" in run.printed, run.printed
+    replaced(run, "test_flips.py", "        self.assertNotEqual(len(path.read_text()), 2)\n", "")
+    run.omo("ulw done")
+    assert "passes on the same files (with the old tests: 1 failed" in run.printed, run.printed
+    assert "they type /omo:allow test_flips.py" in run.printed, run.printed
+    run.user("/omo:allow test_flips.py")
+    done(run)
+
+
 @honest("a test removed beside a refactoring", ATTESTED)
 def _(run: Play) -> None:
     committed(run, {**GREEN, "test_more.py": HEAD.format("More") + BODY.join((TEST_MUL, ""))})
@@ -1140,9 +1176,9 @@ def _(run: Play) -> None:
     ROUNDED(run)
     TO_STRING(run)
     run.omo("ulw done")
-    assert "(omo ulw blocked --evidence TEXT --question TEXT asks them)" in run.printed, run.printed
-    run.omo('ulw blocked --evidence "test_neg no longer holds as it was" --question "Is that wanted?"')
-    assert "Is that wanted?" in run.stop(), run.told
+    (asks,) = re.findall("to ask them: omo (.*?); or", run.printed)
+    run.omo(asks.replace("TEXT", '"test_neg no longer holds as it was"'))
+    assert "test_neg no longer holds as it was. /omo:allow test_calc.py?" in run.stop(), run.told
     run.user("/omo:allow test_calc.py")
     run.user("yes, go on")
     run.omo("ulw done")

@@ -190,6 +190,7 @@ BROKE = [
         {"Unknown", "calc", "calc::gone", "calc::wraps", "div", "gone", "missing", "nothing", "pad", "wraps"},
         "error[E0432]: unresolved import `calc::wraps`",
     ),
+    Broke("maven-compile", 1, None, {"Coupon"}, "symbol: class Coupon"),
     Broke("cargo-resolve", 101, None, {"serde"}, "error: no matching package named `serde` found"),
 ]
 NOTHING = {"ctest-nothing": 0, "pytest-nothing": 5, "jest-nothing": 1, "vitest-nothing": 1}

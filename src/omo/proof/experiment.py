@@ -44,6 +44,7 @@ PASSES_WITHOUT = "passes without the work"
 OLD_TESTS_FAIL = "old tests fail"
 FEWER_TESTS = "fewer tests"
 FAILS = "fails"
+FLAKY = "flaky"
 LOOKS_AT_TESTS = "looks at its tests"
 NOTHING_SHOWN = "nothing shown"  # the run without the work did not show anything
 NO_WORK = "no work"  # nothing that could be taken away was changed
@@ -136,8 +137,12 @@ class _Trial:
     judge: Judge | None = None
 
     def experiment(self) -> Experiment:
-        if flaky := self._flaky():
-            return self._result(NOTHING_SHOWN, f"it both fails and passes on the same files ({flaky})", {})
+        for name in (*self.arranged.files, AS_IT_IS):
+            if failed := self._failed_now_and_then(name):
+                # What the old tests say has no end: "a flaky test beside a fix, mended as the refusal
+                # says, which the user allows".
+                verdict = OLD_TESTS_FAIL if name == OLD_TESTS else FLAKY
+                return self._result(verdict, f"it both fails and passes on the same files ({name}: {failed.said})", {})
         runs = {}
         for name in (*self.arranged.files, AS_IT_IS):
             if (run := self._seen(name)) is not None:
@@ -202,13 +207,11 @@ class _Trial:
         stops_early = own_commands.stops_early(self.subject.root, head, command.argv, command.cwd)
         return run.names_are_whole and not stops_early
 
-    def _flaky(self) -> str:
-        for name in (*self.arranged.files, AS_IT_IS):
-            key = self.arranged.keys[name]
-            results = {run.result for run in self.seen if run.on_files == key and not run.broke_before_tests}
-            if {"pass", "fail"} <= results:
-                return name
-        return ""
+    def _failed_now_and_then(self, arrangement: str) -> CommandRun | None:
+        """A run that failed on files on which another passed."""
+        key = self.arranged.keys[arrangement]
+        runs = {run.result: run for run in self.seen if run.on_files == key and not run.broke_before_tests}
+        return runs["fail"] if "pass" in runs and "fail" in runs else None
 
     def _require_time(self, count: int) -> None:
         if not self.subject.makes:
@@ -291,6 +294,11 @@ class _Trial:
         if without.result == "pass":
             # Another machine may show what this one cannot: an operating system, a newer interpreter.
             reason = f"it passes without the work too ({without.summary or 'exit 0'} here)"
+            if more := _more_tests(without, now):
+                verb = "runs" if more == 1 else "run"
+                reason += (
+                    f"; {counted(more, 'test')} {verb} only with it: what stands in a file of the work shows nothing"
+                )
             at_base, old_tests = self.arranged.at_base, self.arranged.files.get(OLD_TESTS, {})
             if unheld := [path for path in old_tests if old is None and at_base[path].content is not None]:
                 # "a test removed beside a refactoring": the end is all that the user reads of it.
@@ -428,7 +436,8 @@ class _Trial:
         if now.result == "fail":
             text = f"fails without the work ({without.said}), and with it only by what failed before"
         if old is not None:
-            text += ", also with the tests as they were" + (f" ({old.summary})" if old.counts else "")
+            only = ", but for what the user allowed" if set(old.failing) - set(now.failing) else ""
+            text += f", also with the tests as they were{only}" + (f" ({old.summary})" if old.counts else "")
         elif now.counts is not None and now.result == "pass":
             text += f" ({now.summary})"
         return text
@@ -483,5 +492,11 @@ def _fewer(other: CommandRun | None, now: CommandRun, name: str) -> str:
     if now.counts.total < other.counts.total:
         return f"{name} {counted(other.counts.total, 'test')} ran, and now {now.counts.total}"
     if now.counts.skipped > other.counts.skipped:
-        return f"{name} {counted(other.counts.skipped, 'test')} left out, and now {now.counts.skipped}"
+        return f"{name} {counted(other.counts.skipped, 'test')} skipped, and now {now.counts.skipped}"
     return ""
+
+
+def _more_tests(without: CommandRun, now: CommandRun) -> int:
+    if without.counts is None or now.counts is None:
+        return 0
+    return max(0, now.counts.total - without.counts.total)

@@ -385,7 +385,8 @@ MISSING = lines(
     r"(?:unresolved|unlinked|undeclared) [\w ]+`([\w:]+)`",
     r"[Cc]ould not find `(\w+)` in `([\w:]+)`",
     r"\b(?:cannot find|can't find|file not found for|no) (?:[\w, ]+ )?`([\w-]+)`(?: in `([\w:]+)`)?",
-    # Perl, C, shells and make
+    # Java, Perl, C, shells and make
+    r"symbol: +(?:class|method|variable) (\w+)",
     r"Can't locate ([\w/]+)(?:\.pm)? in @INC",
     r"fatal error: (\S+): No such file",
     r"(?:undefined reference to|undeclared identifier) [`']([^'\n]+)'|'(\w+)' was not declared",

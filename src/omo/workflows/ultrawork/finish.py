@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = 8
-ASKS = "(omo ulw blocked --evidence TEXT --question TEXT asks them)"
+ALLOWS = 'they type /omo:allow {0}; to ask them: omo ulw blocked --evidence TEXT --question "/omo:allow {0}?"'
 BECAUSE = 'omo ulw done --because "why the work is done"'
 
 
@@ -275,7 +275,7 @@ class Finish:
         ulw in the middle of the work has done some before it ("mended before the run began")."""
         has_shown = bool(len(self.gates) and self.look.changed)
         if verdicts := {made.verdict for made in self.proof.experiments.values()}:
-            has_shown = not verdicts <= {*experiment.SHOWS_NO_RED, experiment.NO_WORK}
+            has_shown = not verdicts <= {*experiment.SHOWS_NO_RED, experiment.FLAKY, experiment.NO_WORK}
         if has_shown or not self._base.get("head"):
             return []
         which = kinds.Kinds()
@@ -306,14 +306,16 @@ class Finish:
             ways.append(f"{why}; one that the user pins would count: /omo:pin COMMAND")
         if any(each.verdict in experiment.SHOWS_NO_RED for each in made):
             ways.append("a test that fails without the work would show it; then omo ulw done again")
+        if any(each.verdict == experiment.FLAKY for each in made):
+            ways.append("mend what fails now and then, also if it did before the work; then omo ulw done again")
         ways += [f"{way}; then omo ulw done again" for way in self.proof.other_gates]
         changed_rest = next((each.changed_rest for each in made if each.verdict in experiment.TESTS_CHANGED), ())
         if changed_rest:
-            ways.append(f"if the user wants this change {ASKS}, they type /omo:allow {clip(changed_rest[0], 80)}")
+            ways.append(f"if the user wants this change, {ALLOWS.format(clip(changed_rest[0], 80))}")
         for each in made:
             if each.verdict == experiment.LOOKS_AT_TESTS:
                 path = each.looks_at_tests[0].partition(": + ")[0]
-                ways.append(f"if the user wants this code {ASKS}, they type /omo:allow {clip(path, 80)}")
+                ways.append(f"if the user wants this code, {ALLOWS.format(clip(path, 80))}")
         ways.append(f"to finish as it is, on your word: {BECAUSE}")
         return Refused(
             f"nothing that omo saw proves the work: {'; '.join(weak) or 'no gate shows it'}", fix="; or ".join(ways)
