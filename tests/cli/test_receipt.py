@@ -394,6 +394,49 @@ def test_tests_that_omo_found_are_the_projects_own_wherever_they_are_named(proje
         assert "pinned by the agent" not in shown
 
 
+def in_a_part(place: Path) -> Project:
+    """The work in a directory of the repository that has a state of its own."""
+    part = Project(place / "packages" / "a")
+    Path(part.state).mkdir(parents=True)
+    begin_repository(place)
+    work(part)
+    return part
+
+
+def test_a_receipt_of_a_part_of_the_repository_holds_wherever_it_is_verified(tmp_path: Path) -> None:
+    part = in_a_part(tmp_path / "top")
+    assert written(part, tmp_path / "receipt.json")["predicate"]["directory"] == "packages/a"
+    git(tmp_path, "clone", "-q", str(tmp_path / "top"), str(tmp_path / "clone"))
+    for checkout in (tmp_path / "top", tmp_path / "clone"):
+        for directory in (checkout, checkout / "packages" / "a", checkout / "packages"):
+            ran = Project(checkout).check("receipt", "verify", str(tmp_path / "receipt.json"), by="user", cwd=directory)
+            assert "only packages/a differs from the base" in ran.out
+    assert not (tmp_path / "clone" / "packages" / "a" / ".sisyphus").exists(), "its state is that of the checkout"
+
+
+def test_a_receipt_of_a_part_says_nothing_of_the_rest(tmp_path: Path) -> None:
+    part = in_a_part(tmp_path / "top")
+    written(part, tmp_path / "receipt.json")
+    (tmp_path / "top" / "other.py").write_text("new = True\n")
+    git(tmp_path / "top", "add", "other.py")
+    git(tmp_path / "top", "commit", "-q", "--amend", "--no-edit")
+    refused = part.check("receipt", "write", code=3).err
+    assert "a receipt of packages/a speaks of that alone" in refused
+    assert "change other.py too" in refused
+    commit, tree = part.git("rev-parse", "HEAD"), part.git("rev-parse", "HEAD^{tree}")
+
+    def of_the_new_commit(statement: Row) -> None:
+        statement["subject"][0]["digest"]["gitCommit"], statement["subject"][1]["digest"]["gitTree"] = commit, tree
+
+    sealed_anew(tmp_path / "receipt.json", of_the_new_commit)
+    assert wrong_lines(part, tmp_path / "receipt.json") == ["only packages/a differs from the base"]
+    statement = json.loads((tmp_path / "receipt.json").read_text(encoding="utf-8"))
+    for elsewhere in ("packages/b", "..", "/"):
+        moved = {**statement, "predicate": {**statement["predicate"], "directory": elsewhere}}
+        (tmp_path / "moved.json").write_text(json.dumps(moved), encoding="utf-8")
+        assert f"directory {elsewhere}" in wrong_lines(part, tmp_path / "moved.json")
+
+
 def test_a_receipt_needs_a_proof_and_a_commit(project: Project) -> None:
     assert "no such run is known" in project.check("receipt", "write", by="user", code=4).err
     work(project, commits=False)

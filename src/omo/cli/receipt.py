@@ -65,7 +65,7 @@ def receipt_of(context: Context, name: str) -> str:
         raise Refused(
             f"only what is proven can be run again, and this is {verdict.text}", fix="omo report says what is missing"
         )
-    if differing := receipts.uncommitted(context.root):
+    if differing := receipts.uncommitted(receipts.top_of(context.root)):
         raise Refused(f"a receipt speaks of a commit, and these are in none: {listed(differing, 6)}", fix="commit them")
     began, uncommitted, commands = _beginning(report)
     if not began:
@@ -124,11 +124,12 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
         what = f"FILE {clip(arguments.file, 200)} cannot be read: {error.strerror or error}"
         raise BadInput(what, fix="omo receipt write names the file it writes") from None
     statement, lines = receipts.read_receipt(raw)
+    root = receipts.project_in(statement, context.root) if statement is not None else ""
+    if statement is not None and not root:
+        lines.append(ReceiptLine(f"directory {clip(statement.predicate.directory, 200)}", False, "it is not there"))
     if statement is not None and not lines:
         try:
-            for line in receipts.verify(
-                statement, context.root, context.state, context.now, trusts_user=arguments.trust_user
-            ):
+            for line in receipts.verify(statement, root, context.state, context.now, trusts_user=arguments.trust_user):
                 lines.append(line)  # those before an error count
         except OmoError as error:
             lines.append(ReceiptLine("the experiment", None, error.message))

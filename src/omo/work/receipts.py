@@ -86,7 +86,10 @@ class Exceptions(strict.Strict):
 
 
 class Predicate(strict.Strict):
+    """`directory` is the project, as a path below the top of its repository: gates are run from there."""
+
     base: dict[Text, Sha]
+    directory: Text = "."
     task: Sha256 | None
     gates: Annotated[list[ReceiptGate], Field(min_length=1, max_length=100)]
     exceptions: Exceptions
@@ -141,8 +144,13 @@ def write(subject: Subject, proven: Proven) -> str:
     if missing := proving.own_tests(subject, [gate_command(gate) for gate in gates]).missing:
         raise Refused(f"from the commit {proven.base[:12]} on it is not proven: {missing}", fix="omo report")
     head = changes.commit_of(Path(root), "HEAD") or ""
+    directory = os.path.relpath(os.path.realpath(root), top_of(root))
+    if outside := _outside(root, directory, proven.base, head):
+        what = f"a receipt of {clip(directory, 200)} speaks of that alone, and the commits since {proven.base[:12]}"
+        raise Refused(f"{what} change {listed(outside, 6)} too", fix="commit these apart, before the run")
     predicate: Json = {
         "base": {COMMIT: proven.base},
+        "directory": directory,
         "task": sha256(store.encode(proven.task)) if proven.task else None,
         "gates": [gate.model_dump(mode="json") for gate in gates],
         "exceptions": {"allowed": dict(proven.allowed), "uncommitted": list(proven.uncommitted)},
@@ -195,6 +203,19 @@ def uncommitted(root: str) -> list[str]:
     return sorted(look.changed) if look.changed is not None else [look.unknown]
 
 
+def top_of(root: str) -> str:
+    """Of the repository that the project lies in; the project itself where there is none."""
+    return os.path.realpath(os.path.join(root, git.place_of_repository(root)))
+
+
+def _outside(root: str, directory: str, before: str, commit: str) -> list[str]:
+    """What the commits change beside the project, where it is only a part of the repository."""
+    if directory == ".":
+        return []
+    differing = changes.changed_between(Path(top_of(root)), before, commit)
+    return [path for path in differing if not path.startswith(f"{directory}/")]
+
+
 def tree_of(root: str, commit: str) -> str:
     return git.run(root, "rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}").text.strip()
 
@@ -242,6 +263,14 @@ def read_receipt(raw: bytes) -> tuple[Statement | None, list[ReceiptLine]]:
     return statement, lines
 
 
+def project_in(statement: Statement, root: str) -> str:
+    """The project that it speaks of, in the checkout that `root` lies in; empty where there is no such directory."""
+    top = top_of(root)
+    project = os.path.realpath(os.path.join(top, statement.predicate.directory))
+    is_inside = project == top or project.startswith(os.path.join(top, ""))
+    return project if is_inside and os.path.isdir(project) else ""
+
+
 def verify(statement: Statement, root: str, state: str, now: float, *, trusts_user: bool) -> Iterator[ReceiptLine]:
     """Line by line, in this checkout, which has to be the commit and nothing else. It ends with the first that does not
     hold, where what follows would rest on it."""
@@ -284,11 +313,16 @@ def _about_commits(statement: Statement, root: Path) -> Iterator[ReceiptLine]:
     yield ReceiptLine(
         "this checkout", here == tree, f"it has another tree checked out, {here[:12]}: git checkout {commit[:12]}"
     )
-    differing = uncommitted(str(root))
+    differing = uncommitted(top_of(str(root)))
     yield ReceiptLine("a clean checkout", not differing, f"not as in the commit: {listed(differing, 6)}")
     yield _known(root, "base", before)
     is_before = before != commit and changes.merge_base(root, before, commit) == before
     yield ReceiptLine("base before commit", is_before, f"{before[:12]} is no commit that came before {commit[:12]}")
+    directory = statement.predicate.directory
+    if directory != "." and is_before:
+        outside = _outside(str(root), directory, before, commit)
+        why = f"it speaks of that alone, and these differ too: {listed(outside, 6)}"
+        yield ReceiptLine(f"only {clip(directory, 200)} differs from the base", not outside, why)
     left = changes.branch_base(root, commit, own=changes.current_branch(root))
     earlier = int(git.ask(root, "rev-list", "--count", f"{left[1]}..{before}", "--")) if left and is_before else 0
     if left and earlier:
