@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +118,17 @@ def test_what_armed_the_session_is_the_request_where_nothing_else_was_typed(proj
 def test_a_report_about_another_goal_says_nothing_of_this_one(planned: Project) -> None:
     reviewed(planned, goal="G007")
     assert "no reviewer seen to find it clean" in completed(planned)
+
+
+def test_in_a_copy_of_the_project_an_end_stays_as_it_was_told(planned: Project, tmp_path: Path) -> None:
+    reviewed(planned)
+    completed(planned)
+    planned.check("goal", "complete")
+    planned.stop()
+    told = planned.summary("ultragoal")
+    shutil.copytree(planned.root, tmp_path / "copy", symlinks=True)
+    copy = Project(tmp_path / "copy", now=planned.now)
+    for command in ("complete-goals", "status"):
+        copy.agent("ultragoal", command)
+    assert "work there" in copy.check("ultragoal", "complete-goals", code=3).err
+    assert copy.summary("ultragoal") == told

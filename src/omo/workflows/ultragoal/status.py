@@ -154,7 +154,9 @@ def publish_status(run: PlanRun, *, progressed: bool = False) -> NextStep:
     step = next_step(run)
     if run.problems:
         publish_damage(run)
-    elif run.plan is not None:
+    elif run.plan is not None and (run.plan.is_open or step.action != "work-there"):
+        # In a copy of the project how the plan ended stays as it was told:
+        # tests/ultragoal/test_judged.py, test_in_a_copy_of_the_project_an_end_stays_as_it_was_told.
         fresh = summarize(run, run.plan, step)
         publish(run, fresh, session=run.caller.session, progressed=lambda old: progressed)
     return step
