@@ -77,6 +77,20 @@ def test_next_has_the_way_on_where_only_documents_were_changed(project: Project)
     assert '$ omo ulw done --because "why the work is done"   (or, where no test can show it)' in said
 
 
+def test_next_offers_no_end_on_ones_word_before_the_tests_have_run(project: Project) -> None:
+    project.write("Makefile", "test:\n\ttrue\n")
+    project.commit()
+    project.prompt("ulw mend value")
+    on_word = "$ omo ulw done --because"
+    assert on_word in project.check("next").out, "it may be a question"
+    project.write("value", "new\n")
+    said = project.check("next").out
+    assert ("$ omo ulw done   (when the work is complete)" in said, on_word in said) == (True, False)
+    assert "which runs make test. `omo next`" in project.stop().json["reason"]
+    assert "on your word: omo ulw done --because" in project.check("ulw", "done", code=3).err
+    assert on_word in project.check("next").out
+
+
 def test_the_agents_word_does_not_hide_that_the_old_tests_could_not_be_loaded(project: Project) -> None:
     tests = (
         "import unittest\n\nimport {0}\n\n\nclass T(unittest.TestCase):\n    def test_one(self):\n        {0}.one()\n"

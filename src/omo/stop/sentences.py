@@ -162,11 +162,11 @@ def _open_work(kind: str, summary: Summary) -> str:
     if kind != session.KIND:
         return f"{kind}: {left} of {total} open when last looked at" + (f", next {step}." if step else ".")
     if not total:
-        on_word = 'or, where no test can show it, omo ulw done --because "why it is done".'
         if not step:
+            on_word = 'or, where no test can show it, omo ulw done --because "why it is done".'
             return f"No verification gate is pinned yet: omo gate add NAME -- COMMAND, then omo ulw done; {on_word}"
         tests = "the project's tests" if step.endswith("…") else step
-        return f"Nothing has shown the work yet: when it is complete, omo ulw done, which runs {tests}; {on_word}"
+        return f"Nothing has shown the work yet: when it is complete, omo ulw done, which runs {tests}."
     if not left:
         return (
             "No gate was open when they last ran: if the task is complete, run omo ulw done, which looks at the files."

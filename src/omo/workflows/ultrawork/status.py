@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omo.proof import base, project_checks, project_files
+from omo.proof import base, kinds, project_checks, project_files
 from omo.proof.typed_commands import typed
 from omo.state import paths, runtime
 from omo.state.rows import read_row
@@ -128,13 +128,22 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
             )
             return NextStep("pin", why, (command(gates.pin_line(found[0], cwd)),))
         why = f"nothing has shown the work yet; it runs {clip(typed(found[0].argv), 120)}"
-        return NextStep("done", why, (command("omo ulw done", lead="when the work is complete"), own_word))
+        ways = [command("omo ulw done", lead="when the work is complete")]
+        if not _may_be_shown_by_tests(viewer.context.root, pinned):
+            ways.append(own_word)
+        return NextStep("done", why, tuple(ways))
     if all(item.mark in ("done", "cut") for item in items):
         return NextStep("done", "no gate is open on the files as they are", (command("omo ulw done"), own_word))
     why = "; ".join(filter(None, [_named("open", items, "failed", "open"), _named("stale", items, "stale")]))
     if any(item.mark == "failed" for item in items):
         return NextStep("run", why, (RUN,))
     return NextStep("done", why, (command("omo ulw done", lead="when the work is complete"),))
+
+
+def _may_be_shown_by_tests(root: str, pinned: gates.Gates) -> bool:
+    """Something other than documents was changed: the tests are run first, and the refusal says what is left."""
+    changed = base.look(root, pinned.base).without(pinned.left_out).changed
+    return changed is None or not all(map(kinds.is_text_for_people, changed))
 
 
 def _named(word: str, items: tuple[Item, ...], *marks: str) -> str:
