@@ -101,67 +101,75 @@ def _behind_links(subject: Subject, files: Files) -> list[str]:
 
 def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = False) -> Arrangements:
     """`keeps_products`: new data stays, also what the work does not read: a report may be what was asked for."""
-    changed = subject.look.changed
-    if changed is None:
-        raise NotMade(f"what was changed is not known ({subject.look.unknown})")
-    if not changed:
-        raise NotMade("no file was changed")
-    for path in changed:  # "a comment, and the base in another encoding"
-        if posixpath.basename(path) == ".gitattributes" and subject.allowed.get(path) != changed[path]:
-            asked = f"if the user wants that, they type /omo:allow {path}"
-            raise NotMade(f"{path} was changed, by which git says what files hold; {asked}")
+    changed = _known_changes(subject)
     which = kinds_of(subject, command)
     if which.is_form:
         _require_nothing_ignored(subject, changed)
     counting = [path for path in changed if which.of(path) in (kinds.WORK, kinds.REST)]
-    before = subject.before
-    unread = [path for path in counting if path not in before]
-    before.update(contents.at_base(subject.root, subject.state, subject.began, unread))
+    unread = [path for path in counting if path not in subject.before]
+    subject.before.update(contents.at_base(subject.root, subject.state, subject.began, unread))
+    before = {path: subject.before[path] for path in counting}
     after = {path: contents.now(subject.root, path) for path in counting}
-    named = b"\n".join(after[path].content or b"" for path in counting if which.of(path) == kinds.WORK)
+    work = {path: after[path] for path in counting if which.of(path) == kinds.WORK}
     # Where nothing else was changed, data is what was done: "a translation, and a test of its own". The old tests are
     # run with it as it was all the same.
-    is_data = all(which.of(path) == kinds.REST for path in counting)
-    rest: list[str] = []
-    adding: list[str] = []
+    is_data = not work
     without: dict[str, File] = {}
     old_tests: dict[str, File] = {}
-    for path in counting:
-        old, new = before[path], after[path]
+    for path, new in after.items():
         # What only left the index is less for a gate that asks git: "the other finding out of the index".
-        is_rest = which.of(path) == kinds.REST or old == new
-        without_work, with_old_tests = (new, old) if is_rest else _parted(path, old, new)
+        is_rest = path not in work or before[path] == new
+        without_work, with_old_tests = (new, before[path]) if is_rest else _parted(path, before[path], new)
         if is_data and which.is_data(path):
-            without_work = old
+            without_work = before[path]
         if without_work != new:
             without[path] = without_work
-        if not is_rest and with_old_tests == new:
-            continue
-        rest.append(path)
-        is_allowed = subject.allowed.get(path) == changed[path]
-        is_of_work = os.path.basename(path).encode() in named and path not in subject.read_by_tests
-        is_product = old.content is None and kinds.is_plain_data(path) and (keeps_products or is_of_work)
-        if not is_allowed and not is_product:
+        if is_rest or with_old_tests != new:
             old_tests[path] = with_old_tests
-        if manifests.only_adds(path, old.content or b"", new.content or b""):
+    rest = list(old_tests)
+    read_by_work = b"\n".join(held.content or b"" for held in work.values())
+    adding = []
+    for path in rest:
+        if manifests.only_adds(path, before[path].content or b"", after[path].content or b""):
             adding.append(path)
-    unallowed = [path for path in counting if subject.allowed.get(path) != changed[path]]
-    work = {path: after[path] for path in counting if which.of(path) == kinds.WORK}
+        is_of_work = os.path.basename(path).encode() in read_by_work and path not in subject.read_by_tests
+        is_new_data = before[path].content is None and kinds.is_plain_data(path)
+        if subject.is_allowed(path) or (is_new_data and (keeps_products or is_of_work)):
+            del old_tests[path]
+    unallowed = {path: before[path] for path in counting if not subject.is_allowed(path)}
     without.update(_with_modules({**work, **without}, after))
-    old_tests.update(_with_modules({**work, **old_tests}, {path: before[path] for path in unallowed}))
-    rest += [path for path in old_tests if path not in rest]
+    old_tests.update(_with_modules({**work, **old_tests}, unallowed))
     files = {WITHOUT: without}
     # To a checker the source is what there was to look at: "behind a new .ignore, where there are no tests".
     looked_at = {**old_tests, **without} if which.is_form else old_tests
     if old_tests and _has_tests_at_base(subject, command, which, looked_at):
         files[OLD_TESTS] = old_tests
     keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
-    keys[AS_IT_IS] = files_key(changed, which)
-    keys[BEFORE] = files_key({}, which)
-    peeks = reading.peeks(without, {path: after[path] for path in unallowed if path in without})
-    others = sorted(set(changed) - set(counting))
-    at_base = {path: before[path] for path in counting}
-    return Arrangements(list(without), rest, files, keys, adding, peeks, others, at_base, is_data)
+    return Arrangements(
+        work=list(without),
+        rest=list(dict.fromkeys([*rest, *old_tests])),
+        files=files,
+        keys={**keys, AS_IT_IS: files_key(changed, which), BEFORE: files_key({}, which)},
+        manifests=adding,
+        peeks=reading.peeks(without, {path: after[path] for path in unallowed if path in without}),
+        others=sorted(set(changed) - set(counting)),
+        at_base=before,
+        is_data=is_data,
+    )
+
+
+def _known_changes(subject: Subject) -> Mapping[str, str]:
+    """Raises NotMade where nobody can say what they are, or there are none."""
+    changed = subject.look.changed
+    if changed is None:
+        raise NotMade(f"what was changed is not known ({subject.look.unknown})")
+    if not changed:
+        raise NotMade("no file was changed")
+    for path in changed:  # "a comment, and the base in another encoding"
+        if posixpath.basename(path) == ".gitattributes" and not subject.is_allowed(path):
+            asked = f"if the user wants that, they type /omo:allow {path}"
+            raise NotMade(f"{path} was changed, by which git says what files hold; {asked}")
+    return changed
 
 
 def _require_nothing_ignored(subject: Subject, changed: Mapping[str, str]) -> None:
@@ -169,7 +177,7 @@ def _require_nothing_ignored(subject: Subject, changed: Mapping[str, str]) -> No
     if not subject.began.get("head") and git.place_of_repository(subject.root) != ".":
         return  # no git that has a say: "a linter that the user pinned, without git"
     rules = [path for path in changed if posixpath.basename(path) == ".gitignore"]
-    is_allowed = all(subject.allowed.get(path) == changed[path] for path in rules)
+    is_allowed = all(map(subject.is_allowed, rules))
     is_same_clone = base.has_same_rules(subject.root, subject.began)
     if rules and is_same_clone and is_allowed:
         return  # rules that hide themselves are not among them: "behind rules that hide themselves"

@@ -159,6 +159,10 @@ class Subject:
     left: Base | None = None  # with which work began before it that nobody called done
     before: dict[str, File] = field(default_factory=dict)  # what files held at the base, as far as somebody has asked
 
+    def is_allowed(self, path: str) -> bool:
+        """The user wants it changed, and it is as they saw it."""
+        return path in self.allowed and (self.look.changed or {}).get(path) == self.allowed[path]
+
     @cached_property
     def present(self) -> frozenset[str]:
         """The paths of the base."""

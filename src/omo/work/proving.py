@@ -248,9 +248,8 @@ def other_programs(
 
 def allowed_notes(subject: Subject) -> list[str]:
     """What the user allowed, which lowers nothing, and is named; and what nobody has told them of."""
-    changed = subject.look.changed or {}
-    allowed = [path for path, digest in subject.allowed.items() if changed.get(path) == digest]
-    left = left_before(subject.root, subject.left, changed)
+    allowed = list(filter(subject.is_allowed, subject.allowed))
+    left = left_before(subject.root, subject.left, subject.look.changed or ())
     notes = [f"changed as the user allowed: {listed(allowed)}"] if allowed else []
     return [*notes, LEFT.format(listed(left, 6))] if left else notes
 
