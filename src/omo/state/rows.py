@@ -9,9 +9,11 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Required, TypedDict
+    from typing import Any, Required, TypedDict, TypeVar
 
     from omo.hosts import OtherLoop
+
+    Part = TypeVar("Part", bound=Mapping[str, object])
 
     class Message(TypedDict, total=False):
         """What a person wrote since the run was armed or resumed."""
@@ -250,7 +252,7 @@ def read_row(stored: Mapping[str, Any]) -> SessionRow:
         stored_part = row["ulw"].get(part, {})
         is_odd = part == "refused" and part in row["ulw"] and not _is_refused(stored_part)
         if is_odd or not isinstance(stored_part, dict):
-            row["ulw"] = {key: value for key, value in row["ulw"].items() if key != part}
+            row["ulw"] = without(row["ulw"], part)
     if "givenUp" in row:
         listed = row["givenUp"] if isinstance(row["givenUp"], list) else []
         entries = [entry for entry in listed if isinstance(entry, dict)]
@@ -258,6 +260,13 @@ def read_row(stored: Mapping[str, Any]) -> SessionRow:
     if not is_whole:
         row["invalid"] = True
     typed: SessionRow = row
+    return typed
+
+
+def without(part: Part, *names: str) -> Part:
+    """A row, or a part of one, without fields of these names."""
+    left: Any = {name: value for name, value in part.items() if name not in names}
+    typed: Part = left
     return typed
 
 

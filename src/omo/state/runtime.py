@@ -14,7 +14,7 @@ from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
 from omo.json_text import part as part
 from omo.state import ledger, paths, store
-from omo.state.rows import EMPTY, read_row
+from omo.state.rows import EMPTY, read_row, without
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -204,8 +204,7 @@ def _recorded(
     """Append the events of a change to the ledger, and answer the row to be put. `head` is the ledger's end before it,
     where there is an old row."""
     assert change.row is not None
-    row = change.row.copy()
-    row.pop("invalid", None)
+    row = without(change.row, "invalid")
     row["lastUsedAt"] = stamp(now)
     mark = row.pop("ledger", None)
     if change.events:
@@ -393,11 +392,7 @@ def _launcher_name(session_id: str) -> str:
 
 def _without_words(row: SessionRow) -> SessionRow:
     """What the user typed is kept in the row alone, which forgets it; a ledger never does."""
-    if "said" not in row["ulw"]:
-        return row
-    ulw = row["ulw"].copy()
-    del ulw["said"]
-    return {**row, "ulw": ulw}
+    return {**row, "ulw": without(row["ulw"], "said")}
 
 
 def _update(state: str, change: Callable[[Runtime], None], now: float, deadline: store.Deadline) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from omo import table
 from omo.errors import BadInput, Refused
 from omo.state import runtime, store
-from omo.state.rows import EMPTY
+from omo.state.rows import EMPTY, without
 from omo.state.runtime import OPEN_STATES
 from omo.text import clip
 from omo.work import left_open, outcome, requests
@@ -186,8 +186,8 @@ def forget_summary(
         elif is_shown:
             why = f"the agent cleared the {what} with {count} open"
             ended = outcome.outcome(outcome.ENDED, why)
-            given_up: Summary = {**summary, "state": "blocked", "why": why, "question": "Shall it be begun again?"}
-            given_up.pop("fence", None)
+            known = without(summary, "fence")
+            given_up: Summary = {**known, "state": "blocked", "why": why, "question": "Shall it be begun again?"}
             work[kind] = {**given_up, "next": None, "told": False, "own": True, "cleared": True, "outcome": ended}
             old = rows.give_up(
                 old, str(summary.get("run") or kind), f"{what} was given up with {count} open", "cleared"

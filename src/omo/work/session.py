@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.clock import stamp
-from omo.state.rows import EMPTY
+from omo.state.rows import EMPTY, without
 from omo.state.runtime import CALLED_OFF, OPEN_STATES, is_live, is_open, unvouched, work_in
 from omo.text import clip
 from omo.work import budget, outcome
@@ -157,7 +157,7 @@ def give_up(row: SessionRow, run: str, what: str, why: str) -> SessionRow:
 
 def taken_up_again(row: SessionRow, run: str) -> SessionRow:
     """What was given up goes on, or is answered for by the end of what carries it on."""
-    after = _without_given_up(row)
+    after = without(row, "givenUp")
     left = [entry for entry in row.get("givenUp", []) if entry["run"] != run]
     if left:
         after["givenUp"] = left
@@ -166,13 +166,7 @@ def taken_up_again(row: SessionRow, run: str) -> SessionRow:
 
 def begun_anew(row: SessionRow) -> SessionRow:
     """The user asks for something where nothing is left that could go on: what was given up before, they were told."""
-    return row if not_given_up(row) else _without_given_up(row)
-
-
-def _without_given_up(row: SessionRow) -> SessionRow:
-    after = row.copy()
-    after.pop("givenUp", None)
-    return after
+    return row if not_given_up(row) else without(row, "givenUp")
 
 
 def raise_budget(row: SessionRow, ceilings: Budget | None, *, limits: Limits, now: float) -> SessionRow:
@@ -333,7 +327,7 @@ def suspend(row: SessionRow, *, state: str, why: str, question: str = "") -> Ses
 def note_refusals(row: SessionRow, refusals: list[Refusal], *, now: float) -> SessionRow:
     """What the host did not allow since the last Stop, of which the agent is told. Where it allowed everything, the
     agent has found its way, and what was before does not count any more."""
-    ulw: Any = {key: value for key, value in row["ulw"].items() if key != "refused"}
+    ulw = without(row["ulw"], "refused")
     if refusals:
         calls = dict.fromkeys([clip(f"{each.tool} {each.what}".strip(), LONGEST_CALL) for each in refusals])
         rules = dict.fromkeys([rule for each in refusals for rule in each.rules if not each.is_denied])
@@ -359,13 +353,12 @@ def host_goes_on(row: SessionRow) -> SessionRow:
 
 def take_up(row: SessionRow, theirs: SessionRow) -> SessionRow:
     """The row of a session that takes up all that another one has not ended, as it stands there."""
-    after: Any = {key: value for key, value in theirs.items() if key not in OF_A_CONVERSATION}
-    ulw: Any = {key: value for key, value in theirs["ulw"].items() if key not in OF_A_TURN}
+    ulw = without(theirs["ulw"], *OF_A_TURN)
     work: Work = dict(row["work"])
     for kind, summary in theirs["work"].items():
         if not _stays_behind(summary):
             work[kind] = summary
-    return host_goes_on({**row, **after, "ulw": ulw, "work": work})
+    return host_goes_on({**row, **without(theirs, *OF_A_CONVERSATION), "ulw": ulw, "work": work})
 
 
 def taken_up(row: SessionRow, by: str) -> SessionRow:
@@ -402,10 +395,7 @@ def go_on(row: SessionRow, *, limits: Limits, now: float, named: str = "") -> Se
 
 def without_request(row: SessionRow) -> SessionRow:
     """Something of what was asked for is begun, or the user was told that nothing is."""
-    after = row.copy()
-    after.pop("asked", None)
-    after.pop("reminded", None)
-    return after
+    return without(row, "asked", "reminded")
 
 
 def not_given_up(row: SessionRow) -> Works:
@@ -492,9 +482,7 @@ def message_told(row: SessionRow) -> SessionRow:
 
 
 def forget_message(row: SessionRow) -> SessionRow:
-    ulw = row["ulw"].copy()
-    ulw.pop("said", None)
-    return {**row, "ulw": ulw}
+    return {**row, "ulw": without(row["ulw"], "said")}
 
 
 def close(row: SessionRow) -> SessionRow:
@@ -510,15 +498,16 @@ def exhaust(row: SessionRow, *, rule: str, why: str) -> SessionRow:
 
 def count_block(row: SessionRow, *, now: float, fingerprint: str) -> SessionRow:
     """A Stop is sent back: so no other loop held it."""
-    ulw = row["ulw"]
-    counted = ulw.copy()
-    counted.pop("otherLoop", None)
-    counted["stopBlocks"] = ulw.get("stopBlocks", 0) + 1
-    counted["totalBlocks"] = ulw.get("totalBlocks", 0) + 1
-    counted["lastStopAt"] = stamp(now)
-    counted["lastStop"] = fingerprint
-    counted["shellExcuses"] = 0
-    counted["unanswered"] = True
+    ulw = without(row["ulw"], "otherLoop")
+    counted: Ulw = {
+        **ulw,
+        "stopBlocks": ulw.get("stopBlocks", 0) + 1,
+        "totalBlocks": ulw.get("totalBlocks", 0) + 1,
+        "lastStopAt": stamp(now),
+        "lastStop": fingerprint,
+        "shellExcuses": 0,
+        "unanswered": True,
+    }
     return {**row, "ulw": counted}
 
 
@@ -543,7 +532,7 @@ def with_gates(row: SessionRow, *, failing: list[str], not_run: list[str], total
     summary["next"] = ", ".join(open_gates[:3]) or None
     summary["notRun"] = not_run[:3]
     if summary.get("state") == "active":
-        summary.pop("changed", None)  # what the gates say now is nearer
+        summary = without(summary, "changed")  # what the gates say now is nearer
     return _with_work(row, {KIND: summary})
 
 
@@ -599,11 +588,10 @@ def in_doubt(row: SessionRow, doubts: dict[str, str]) -> SessionRow:
     """Ends of which nobody can say that they hold on the files as they are: on the agent's word at best."""
     work: Work = {}
     for kind, why in doubts.items():
-        summary = row["work"].get(kind, {}).copy()
-        at_best = outcome.outcome(outcome.ATTESTED, why)
-        summary["outcome"] = outcome.worst([outcome.of(summary), at_best])
-        summary.pop("at", None)  # when the files were looked at says nothing of them any more
-        work[kind] = summary
+        summary = row["work"].get(kind, {})
+        at_best = outcome.worst([outcome.of(summary), outcome.outcome(outcome.ATTESTED, why)])
+        # When the files were looked at says nothing of them any more.
+        work[kind] = {**without(summary, "at"), "outcome": at_best}
     return _with_work(row, work)
 
 
@@ -646,10 +634,7 @@ def told(row: SessionRow) -> SessionRow:
 
 def _told(summary: Summary) -> Summary:
     """An end that was told stays told: files that change later are a new matter."""
-    told = summary.copy()
-    told.pop("files", None)
-    told["told"] = True
-    return told
+    return {**without(summary, "files"), "told": True}
 
 
 def _with_active(row: SessionRow, changes: Summary) -> SessionRow:
@@ -662,7 +647,4 @@ def _with_work(row: SessionRow, changed: Work) -> SessionRow:
 
 
 def _active(summary: Summary) -> Summary:
-    active: Any = {key: value for key, value in summary.items() if key not in OF_A_STATE}
-    active["state"] = "active"
-    typed: Summary = active
-    return typed
+    return {**without(summary, *OF_A_STATE), "state": "active"}

@@ -14,6 +14,7 @@ from omo.clock import stamp
 from omo.errors import OmoError
 from omo.json_text import Json, dumps
 from omo.state import paths, store
+from omo.state.rows import without
 from omo.work import budget
 
 TYPE_CHECKING = False
@@ -178,19 +179,15 @@ def end_unseen_turn(row: SessionRow) -> SessionRow:
 
 def begin(row: SessionRow, event: Event) -> SessionRow:
     """A run begins with this prompt: nothing that is in the record yet is its own."""
-    spent = row.get("spent", {}).copy()
-    spent.pop("records", None)
-    spent.pop("before", None)
+    spent = without(row.get("spent", {}), "records", "before")
     return {**row, "spent": {**spent, **_from_here(event)}}
 
 
 def begin_anew(row: SessionRow, event: Event, now: float) -> SessionRow:
     """The user goes on although nobody knows what was spent: it is counted from now."""
-    spent = row.get("spent", {}).copy()
-    for key in ("before", "lost", "unknown", "records"):
-        spent.pop(key, None)  # type: ignore[misc]
-    spent.update({"since": stamp(now), "tokens": 0, "told": 0})
-    return {**row, "spent": {**spent, **_from_here(event)}}
+    known = without(row.get("spent", {}), "before", "lost", "unknown", "records")
+    anew: Spent = {**known, "since": stamp(now), "tokens": 0, "told": 0}
+    return {**row, "spent": {**anew, **_from_here(event)}}
 
 
 def _from_here(event: Event) -> Spent:
