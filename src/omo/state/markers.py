@@ -27,17 +27,14 @@ REPLACED = ".replaced"  # behind the state's name, where another was begun in th
 
 
 class Marker:
-    """`was_replaced`: another state was begun where this one had been removed."""
+    """`place` is its state, with REPLACED behind it where another was begun there."""
 
-    def __init__(self, session: str, state: str, on: str, *, was_replaced: bool) -> None:
+    def __init__(self, session: str, place: str, on: str) -> None:
         self.session = session
-        self.state = state
+        self.state = place.removesuffix(REPLACED)
         self.on = on
-        self.was_replaced = was_replaced
-
-    @property
-    def path(self) -> str:
-        return os.path.join(_folder(self.state, was_replaced=self.was_replaced), self.session)
+        self.was_replaced = place.endswith(REPLACED)
+        self.path = os.path.join(_folder(place), session)
 
     def is_left_over(self) -> bool:
         """Its project is gone, nobody came back to it, or its session is on no more. One that names no state is of a
@@ -92,12 +89,12 @@ def write(session: str, state: str, on: str) -> None:
 
 def replaced(state: str) -> None:
     """A new state is begun here: of what was on in the one before its sessions are still to be told."""
-    folder = _folder(state)
+    folder, kept = _folder(state), _folder(state + REPLACED)
     try:
         names = os.listdir(folder)
-        os.makedirs(folder + REPLACED, exist_ok=True)
+        os.makedirs(kept, exist_ok=True)
         for name in names:
-            os.replace(os.path.join(folder, name), os.path.join(folder + REPLACED, name))
+            os.replace(os.path.join(folder, name), os.path.join(kept, name))
         os.rmdir(folder)
     except (OSError, ValueError):
         pass
@@ -121,8 +118,8 @@ def is_there(session: str, state: str) -> bool:
 
 def take(session: str, state: str, root: str) -> Marker | None:
     """What was on in this session when the state was removed: given once."""
-    for place, was_replaced in _removed_around(state, root):
-        marker = _read(session, place, was_replaced=was_replaced)
+    for place in _removed_around(state, root):
+        marker = _read(session, place)
         if marker is not None:
             return marker if _unlink(marker) else None
     return None
@@ -131,12 +128,12 @@ def take(session: str, state: str, root: str) -> Marker | None:
 def of_removed(state: str, root: str) -> list[Marker]:
     """Of all sessions that were on here when the state was removed, and were not told yet."""
     markers: list[Marker] = []
-    for place, was_replaced in _removed_around(state, root):
+    for place in _removed_around(state, root):
         try:
-            names = os.listdir(_folder(place, was_replaced=was_replaced))
+            names = os.listdir(_folder(place))
         except (OSError, ValueError):
             continue
-        markers += _read_all(names, place, was_replaced=was_replaced)
+        markers += _read_all(names, place)
     return markers
 
 
@@ -151,17 +148,17 @@ def every() -> list[Marker]:
     return markers
 
 
-def _removed_around(state: str, root: str) -> Iterator[tuple[str, bool]]:
-    """Where a state may have been removed, and whether another was begun there since. Without the state directory, a
-    directory below it takes itself for the project."""
-    places = [state, root + IN_PROJECT]
+def _removed_around(state: str, root: str) -> Iterator[str]:
+    """Where a state may have been removed. Without the state directory, a directory below it takes itself for the
+    project."""
+    states = [state, root + IN_PROJECT]
     while (above := os.path.dirname(root)) != root:
         root = above
-        places.append(root.rstrip(os.sep) + IN_PROJECT)
-    for place in dict.fromkeys(places):
-        yield place, True
+        states.append(root.rstrip(os.sep) + IN_PROJECT)
+    for place in dict.fromkeys(states):
+        yield place + REPLACED
         if _is_removed(place):
-            yield place, False
+            yield place
 
 
 def _is_removed(state: str) -> bool:
@@ -171,26 +168,25 @@ def _is_removed(state: str) -> bool:
 def _all() -> Iterator[Marker]:
     base = _folder()
     for folder, _, names in os.walk(base):
-        state = folder.removeprefix(base)
-        yield from _read_all(names, state.removesuffix(REPLACED), was_replaced=state.endswith(REPLACED))
+        yield from _read_all(names, folder.removeprefix(base))
 
 
-def _read_all(names: list[str], state: str, *, was_replaced: bool) -> Iterator[Marker]:
+def _read_all(names: list[str], place: str) -> Iterator[Marker]:
     for name in sorted(names):
-        marker = _read(name, state, was_replaced=was_replaced)
+        marker = _read(name, place)
         if marker is not None:
             yield marker
 
 
-def _read(session: str, state: str, *, was_replaced: bool = False) -> Marker | None:
+def _read(session: str, place: str) -> Marker | None:
     if not _is_name(session):
         return None
     try:
-        with open(f"{_folder(state, was_replaced=was_replaced)}/{session}", "rb", opener=regular_file) as file:
+        with open(os.path.join(_folder(place), session), "rb", opener=regular_file) as file:
             on = file.read(LONGEST).partition(b"\n")[0]
     except (OSError, ValueError):
         return None
-    return Marker(session, state, clip(on.decode("utf-8", "replace"), 200), was_replaced=was_replaced)
+    return Marker(session, place, clip(on.decode("utf-8", "replace"), 200))
 
 
 def _is_name(session: str) -> bool:
@@ -198,9 +194,9 @@ def _is_name(session: str) -> bool:
     return paths.file_name_of(session) == session
 
 
-def _folder(state: str = "", *, was_replaced: bool = False) -> str:
+def _folder(place: str = "") -> str:
     """Nothing can be in it where there is no directory for markers."""
-    return (directory() or os.devnull) + state + (REPLACED if was_replaced else "")
+    return (directory() or os.devnull) + place
 
 
 def _unlink(marker: Marker) -> bool:
