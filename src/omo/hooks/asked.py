@@ -16,9 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from omo.hooks.keyword import Reading
     from omo.hooks.main import World
-    from omo.hooks.stop_words import Clause
+    from omo.hooks.stop_words import Clause, Reading
     from omo.hosts import Event
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, SessionRow

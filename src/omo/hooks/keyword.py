@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from omo import table
 from omo.hooks.prose import is_machine_text, joins, rule_at, split
-from omo.hooks.stop_words import clauses_of, stop_or_go
+from omo.hooks.stop_words import Reading, clauses_of, stop_or_go
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Span = tuple[int, int]
-    Trail = list[tuple[Span, str]]
+    from omo.hooks.stop_words import Span, Trail
 
 KEYWORDS = ("ultrawork", "ulw")
 COMMANDS = {
@@ -76,15 +75,6 @@ NAME_BEHIND = "_=/\\@([{<"
 COMPANIES = ("Inc", "Ltd", "LLC", "GmbH", "Corp", "AG")
 
 
-class Reading:
-    """What a prompt asks for. `names` are the workflows that a stop or a continue names; "omo" is all of them."""
-
-    def __init__(
-        self, action: str, rule: str, span: Span = (0, 0), trail: Trail | None = None, names: tuple[str, ...] = ()
-    ) -> None:
-        self.action, self.rule, self.span, self.trail, self.names = action, rule, span, trail or [], names
-
-
 def read_prompt(prompt: str, *, mode: str = "on") -> Reading:
     """mode: "on", "explicit" (first word only) or "off" (slash command only)."""
     command = _command(prompt)
@@ -101,8 +91,8 @@ def read_prompt(prompt: str, *, mode: str = "on") -> Reading:
     if reading.action == "none":
         heard = stop_or_go(prompt)
         if heard:
-            action, rule, span, names = heard
-            return Reading(action, rule, span, [*reading.trail, (span, rule)], names)
+            heard.trail = [*reading.trail, (heard.span, heard.rule)]
+            return heard
     return reading
 
 

@@ -16,8 +16,8 @@ from omo.work import budget, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.hooks.keyword import Reading
     from omo.hooks.main import World
+    from omo.hooks.stop_words import Reading
     from omo.hosts import Event
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow

@@ -10,6 +10,11 @@ from __future__ import annotations
 from omo.hooks import wordlists
 from omo.hooks.prose import HOLE, is_unspaced, split, with_plain_ends
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Span = tuple[int, int]
+    Trail = list[tuple[Span, str]]  # each place that was looked at, and the rule that held there
+
 LONGEST_READ = 400  # no one writes a longer clause; behind it a stop at the end is no answer to the agent any more
 LONGEST_PHRASE = 7
 LONGEST_UNSPACED = 12
@@ -17,6 +22,15 @@ BREAKS = ",!?;，。！？；、…\n—–"
 # A prompt that begins so is a command, a quotation or a paste: "# stop" in tests/ultrawork/prompts.txt says nothing.
 NOT_PROSE = "/#>-`|<$@"
 MARKUP = '\n`"“„«「>'  # where one of these is, what was found may stand in code or in quotation marks
+
+
+class Reading:
+    """What a prompt asks for. `names` are the workflows that a stop or a continue names; "omo" is all of them."""
+
+    def __init__(
+        self, action: str, rule: str, span: Span = (0, 0), trail: Trail | None = None, names: tuple[str, ...] = ()
+    ) -> None:
+        self.action, self.rule, self.span, self.trail, self.names = action, rule, span, trail or [], names
 
 
 class Clause:
@@ -254,8 +268,8 @@ def _as_listed(words: list[str]) -> list[str]:
     return [*before.split(), *trying.split()[:1], *behind.split()[1:]]
 
 
-def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int], tuple[str, ...]] | None:
-    """Action, rule, span and named workflows of a stop, a wait or a continue; None where it is none of them."""
+def stop_or_go(prompt: str) -> Reading | None:
+    """A stop, a wait or a continue; None where it is none of them."""
     text = with_plain_ends(prompt[:LONGEST_READ])
     if text.lstrip()[:1] in NOT_PROSE:
         return None
@@ -264,15 +278,15 @@ def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int], tuple[str, ...]]
     if decision is None:
         return None
     action, rule, clause = decision
-    span = slice(clause.start, clause.end)
-    if any(mark in prompt for mark in MARKUP) and split(text)[0][span] != text[span]:
+    start, end = clause.start, clause.end
+    if any(mark in prompt for mark in MARKUP) and split(text)[0][start:end] != text[start:end]:
         return None
     names = list(clause.names)
     for other in clauses:
         if other.kind == "filler":  # "ralph, stop"
             names += other.names
     others = tuple(name for name in dict.fromkeys(names) if name != "ulw")
-    return action, rule, (clause.start, clause.end), others
+    return Reading(action, rule, (start, end), names=others)
 
 
 def _decide(clauses: list[Clause], *, is_whole: bool) -> tuple[str, str, Clause] | None:
