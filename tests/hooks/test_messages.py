@@ -17,9 +17,10 @@ from omo.clock import stamp
 from omo.errors import Unwritable
 from omo.hooks import messages
 from omo.hosts import Answer
+from omo.proof.base import Since
 from omo.state.rows import EMPTY
 from omo.stop import sentences
-from omo.work import bound, outcome, session, times
+from omo.work import outcome, session, times
 from tests.hooks.conftest import ROOT
 from tests.named_commands import parser_at
 
@@ -146,7 +147,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "a block of other work": lambda m: sentences.reason_to_go_on(m.row, m.work[1:], 8),
     "a block after an end": lambda m: sentences.reason_to_go_on(m.row, AFTER_AN_END, 8),
     "an end, and files changed": lambda m: sentences.files_changed([m.text] * 5),
-    "an end, and files unknown": lambda m: sentences.doubt(bound.Since([], m.text[:100])),
+    "an end, and files unknown": lambda m: sentences.doubt(Since([], m.text[:100])),
     "a block with your words": lambda m: sentences.reason_to_go_on(m.row, m.work, 8, m.text),
     "after a compaction": lambda m: messages.where_things_stand(m.row),
     "a block without gates": lambda m: sentences.reason_to_go_on(m.row, [("ulw", {"next": m.pin})], 8),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Files = dict[str, str]
 
 MOST_FILES = 500  # that a ledger row names
+MOST_NAMED = 20  # of those that changed after an end
 MOST_LOOKED_AT = 20_000
 MOST_BYTES = 64 * 1024 * 1024  # read and kept of all that differs from the commit
 LARGEST_FILE = 8 * 1024 * 1024  # a larger one is told apart by its size and times, and its content is not kept
@@ -79,6 +80,14 @@ class Look:
         look = Look(tree_of(kept), kept, self.untracked, self.unknown)
         look.now, look.base = self.now, self.base
         return look
+
+
+class Since:
+    """What became of the files of an end: the names of those that `changed`, or why that is `unknown`."""
+
+    def __init__(self, changed: list[str], unknown: str = "") -> None:
+        self.changed = changed
+        self.unknown = unknown
 
 
 def take(root: str, environ: Mapping[str, str], state: str = "") -> Base:
@@ -223,24 +232,24 @@ def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> F
     return marked
 
 
-def changed_since(root: str, marked: FilesAtEnd) -> tuple[list[str], str]:
-    """The files that are others than when they were marked; or why nobody can tell. A commit alone changes nothing.
+def changed_since(root: str, marked: FilesAtEnd) -> Since:
+    """The files that are others than when they were marked. A commit alone changes nothing.
 
     Nothing but these files is read: a hook asks.
     """
     if why := marked.get("unknown"):
-        return [], str(why)
+        return Since([], str(why))
     try:
         now = _without_leftovers(root, marked.get("head"), _look(root, marked), marked["left_out"])
     except (OmoError, OSError) as error:
-        return [], str(error)
+        return Since([], str(error))
     except (KeyError, TypeError, AttributeError):
-        return [], "what was noted of them is not as omo wrote it"
+        return Since([], "what was noted of them is not as omo wrote it")
     if now.tree == marked.get("tree"):
-        return [], ""
+        return Since([])
     if "changed" not in marked or now.changed is None:
-        return [f"some of {marked.get('count')} files that differ from the commit"], ""
-    return differing(marked["changed"], now.changed), ""
+        return Since([f"some of {marked.get('count')} files that differ from the commit"])
+    return Since(differing(marked["changed"], now.changed)[:MOST_NAMED])
 
 
 def is_changed(root: str, moment: float) -> bool:

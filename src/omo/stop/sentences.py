@@ -9,9 +9,9 @@ from omo.work import budget, outcome, session, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.proof.base import Since
     from omo.state.rows import Limits, Outcome, RefusedByHost, SessionRow, Summary
     from omo.state.runtime import Works
-    from omo.work.bound import Since
 
 LONGEST_REASON = 600
 LONGEST_OPEN = 360

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.hosts import Event, OtherLoop, Refusal, ToolCall
+    from omo.proof.base import Since
     from omo.state.rows import Limits, Message, SessionRow, Summary, Ulw
     from omo.state.runtime import Works
-    from omo.work.bound import Since
 
 LONGEST_WAIT = 6.0  # seconds a Stop may wait for a cooldown: hooks.json lets it run for ten
 
@@ -142,8 +142,7 @@ class Situation:
         told_at = self.ulw.get("refused", {}).get("at")
         if not isinstance(told_at, str):
             return False
-        calls = self.event.transcript.calls_since(told_at)
-        is_stuck = bool(self.refusals()) or (calls is not None and not any(_is_work(call) for call in calls))
+        is_stuck = bool(self.refusals()) or self._has_tried_nothing(told_at)
         return is_stuck and not self.looks.is_changed(seconds(told_at))
 
     def message(self) -> Message:
@@ -156,11 +155,14 @@ class Situation:
             message = self.row["ulw"].get("said", {})
             moment = message.get("at")
             if isinstance(moment, str):
-                calls = self.event.transcript.calls_since(moment)
-                has_answered = calls is not None and not any(_is_work(call) for call in calls)
-                if has_answered or not self.looks.is_changed(seconds(moment)):
+                if self._has_tried_nothing(moment) or not self.looks.is_changed(seconds(moment)):
                     self._message = message
         return self._message
+
+    def _has_tried_nothing(self, moment: str) -> bool:
+        """The agent has called no tool since then but to ask omo, or for its to-do list; False where nobody knows."""
+        calls = self.event.transcript.calls_since(moment)
+        return calls is not None and not any(_is_work(call) for call in calls)
 
 
 def limits_of(row: SessionRow, own: Limits) -> Limits:

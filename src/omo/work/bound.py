@@ -18,13 +18,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from omo.proof.base import Look
+    from omo.proof.base import Look, Since
     from omo.state.ledger_rows import Reopened, SessionEvent
     from omo.state.rows import FilesAtEnd, Summary
 
 
 REOPENED = "reopened"
-MOST_NAMED = 20
 
 
 def files_of_end(root: str, events: Iterable[SessionEvent], seen: Look | None = None) -> FilesAtEnd:
@@ -39,19 +38,10 @@ def files_of_end(root: str, events: Iterable[SessionEvent], seen: Look | None = 
     return base.mark(root, left_out, seen)
 
 
-class Since:
-    """What became of the files of an end: the names of those that `changed`, or why that is `unknown`."""
-
-    def __init__(self, changed: list[str], unknown: str = "") -> None:
-        self.changed = changed
-        self.unknown = unknown
-
-
 def look_again(root: str, summary: Summary) -> Since:
     from omo.proof import base
 
-    changed, unknown = base.changed_since(root, read_files(summary.get("files")))
-    return Since(changed[:MOST_NAMED], unknown)
+    return base.changed_since(root, read_files(summary.get("files")))
 
 
 def reopen(state: str, kind: str, summary: Summary, *, actor: str, now: float, wait: float) -> None:
