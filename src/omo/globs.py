@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 SIGNS = "*?"
 
 
+def is_inside(directory: str, path: str) -> bool:
+    """Whether the path is that directory, or lies in it; by the names alone."""
+    return path == directory or path.startswith(os.path.join(directory, ""))
+
+
 def is_pattern(glob: str) -> bool:
     return any(sign in glob for sign in SIGNS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from omo.globs import covers, leads_to, shell_name_matches
+from omo.globs import covers, is_inside, leads_to, shell_name_matches
 from omo.state.runtime import fence_of
 from omo.text import clip
 
@@ -115,7 +115,7 @@ class Fence:
         named = self.absolute(write.path, directory)
         # No file can be called so (test_a_name_that_no_file_can_have_hides_nothing_behind_it in
         # tests/ultrawork/test_shell_fence.py), or it is nobody's.
-        if "\0" in write.path or any(is_inside(named, device) for device in NOBODYS):
+        if "\0" in write.path or any(is_inside(device, named) for device in NOBODYS):
             return ""
         entry = os.path.join(os.path.realpath(os.path.dirname(named)), os.path.basename(named))
         target = os.path.realpath(named)
@@ -142,12 +142,12 @@ class Fence:
 
     def _why_not(self, real: str, kind: str) -> str:
         """What is wrong with a change of this real path, as the end of a sentence; empty if nothing is."""
-        if is_inside(real, self.state):
+        if is_inside(self.state, real):
             return f"is {STATE}"
         if real == self.spec:
             return "is the contract this session was started with"
-        if not is_inside(real, self.root):
-            if any(real != scratch and is_inside(real, scratch) for scratch in self.scratch):
+        if not is_inside(self.root, real):
+            if any(real != scratch and is_inside(scratch, real) for scratch in self.scratch):
                 return ""
             return f"is outside the project {shown(self.root)}"
         path = real[len(self.root) :].strip("/") or "."
@@ -183,7 +183,7 @@ class Fence:
             top = os.path.dirname(top)
         # The state whole, or a part of it: test_own_state_is_kept_from_the_shell_while_work_is_open in
         # tests/hooks/test_fence.py.
-        return is_inside(self.state, top) or is_inside(top, self.state)
+        return is_inside(top, self.state) or is_inside(self.state, top)
 
     # What the session left outside the fence may be removed, and what it changed there restored.
 
@@ -196,7 +196,7 @@ class Fence:
 
     def _why_it_stays(self, entry: str, kind: str) -> str:
         """Why what is there may not be removed or restored. No command is named that would: it may be the user's."""
-        if not is_inside(entry, self.root) or not os.path.lexists(entry):
+        if not is_inside(self.root, entry) or not os.path.lexists(entry):
             return ""
         if not self.has_begun or kind not in (REMOVED, UNTRACKED, RESTORED) or self._is_of_session(entry):
             return ""
@@ -216,11 +216,11 @@ class Fence:
 
     def _is_of_session(self, entry: str) -> bool:
         """Whether HEAD had all of this when the session began, so that what differs there is the session's doing."""
-        if self.uncommitted is None or not is_inside(entry, self.root):
+        if self.uncommitted is None or not is_inside(self.root, entry):
             return False
         path = entry[len(self.root) :].strip("/").lower()
         for before in self.uncommitted:
-            if not path or is_inside(path, before.lower()) or is_inside(before.lower(), path):
+            if not path or is_inside(before.lower(), path) or is_inside(path, before.lower()):
                 return False
         return True
 
@@ -242,8 +242,8 @@ class StateFence(Fence):
         named = self.absolute(write.path, directory)
         for path in (named.lower(), os.path.realpath(named).lower()):
             for kept in self.kept:
-                holds = write.kind in (TREE, REMOVED) and is_inside(kept, path)
-                if holds or is_inside(path, kept):
+                holds = write.kind in (TREE, REMOVED) and is_inside(path, kept)
+                if holds or is_inside(kept, path):
                     return state_refusal(write)
         return ""
 
@@ -315,10 +315,6 @@ def open_fence(row: SessionRow, environ: Mapping[str, str]) -> Fence | None:
 
 def shown(text: str) -> str:
     return clip(text, LONGEST_SHOWN)
-
-
-def is_inside(path: str, directory: str) -> bool:
-    return path == directory or path.startswith(os.path.join(directory, ""))
 
 
 def _plain_paths(value: object) -> list[str] | None:

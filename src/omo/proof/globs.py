@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable
-from omo.globs import covers, is_pattern, matches
+from omo.globs import covers, is_inside, is_pattern, matches
 from omo.state import STATE_DIR
 
 __all__ = ["GlobMatches", "covers", "directory_inside", "find", "find_files", "is_inside", "is_own", "normal"]
@@ -68,10 +68,6 @@ def find_files(root: Path, glob: str) -> GlobMatches:
     found = find(root, glob)
     found.paths = [path for path in found.paths if os.path.isfile(os.path.join(root, path))]
     return found
-
-
-def is_inside(top: str, real: str) -> bool:
-    return real == top or real.startswith(os.path.join(top, ""))
 
 
 def directory_inside(root: Path, name: str) -> Path:
