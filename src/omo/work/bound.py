@@ -10,7 +10,6 @@ import os
 
 from omo import table
 from omo.state import paths
-from omo.state.rows import read_files
 from omo.state.runtime import part
 from omo.work import outcome
 
@@ -39,9 +38,10 @@ def files_of_end(root: str, events: Iterable[SessionEvent], seen: Look | None = 
 
 
 def look_again(root: str, summary: Summary) -> Since:
+    """Of an end that has files, as `session.bound_ends` has them."""
     from omo.proof import base
 
-    return base.changed_since(root, read_files(summary.get("files")))
+    return base.changed_since(root, summary["files"])
 
 
 def reopen(state: str, kind: str, summary: Summary, *, actor: str, now: float, wait: float) -> None:
