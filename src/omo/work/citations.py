@@ -153,20 +153,19 @@ def require_cited(caller: Caller, what: str, texts: Iterable[str], commands: Ite
     defects, unseen = [], []
     for citation in cited_in_all:
         cited = clip(citation.text, 120)
+        command = None
+        if citation.kind == "command":
+            command = pinned.get(tuple(shlex.split(citation.text)))
         if citation.kind == "path":
             if not citation.is_said_absent and not is_there(caller.root, citation.text):
                 defects.append(f"{cited} is cited, and is not there")
         elif citation.kind == "commit":
             if changes.commit_of(Path(caller.root), citation.text) is None:
                 defects.append(f"{cited} is cited, and no commit of that name is there")
-        else:
-            command = None
-            if citation.kind == "command":
-                command = pinned.get(tuple(shlex.split(citation.text)))
-            if command is None:
-                unseen.append(cited)
-            elif problem := _run_cited(caller, command, citation.exits):
-                defects.append(f"`{cited}` is cited, and was run: {problem}")
+        elif command is None:
+            unseen.append(cited)
+        elif problem := _run_cited(caller, command, citation.exits):
+            defects.append(f"`{cited}` is cited, and was run: {problem}")
     if defects:
         raise Refused(f"{what} cites what is not so: {defects[0]}", fix="look again, and restate it", defects=defects)
     return unseen

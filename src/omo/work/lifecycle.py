@@ -101,12 +101,13 @@ def clear(
     summary = caller.summary(kind.name)
     if run is None and not summary:
         return None
-    problems = run.problems if run is not None else []
-    if problems and caller.by != "user" and run is not None:
-        raise run.damage()
+    problems: list[str] = []
     is_open = runtime.is_open(summary) or bool(unfinished)
-    if run is not None and run.state is not None and run.state.is_open:
-        is_open = True
+    if run is not None:
+        problems = run.problems
+        is_open = is_open or (run.state is not None and run.state.is_open)
+        if problems and caller.by != "user":
+            raise run.damage()
     if caller.by != "user" and not is_open and summary.get("cleared") and rows.is_untold(summary):
         return None  # an earlier clear is still to be shown
     if (is_open or problems) and not force:

@@ -318,7 +318,7 @@ def load(kind: Kind[S], caller: Caller, named: str = "", make: Callable[..., Run
         known = ""
     mine = kind.names_of(caller.state, caller.session)
     newest = mine[-1] if mine else ""
-    if newest and newest != known and (not known or _number(newest, kind.prefix) > _number(known, kind.prefix)):
+    if newest and (not known or _number(newest, kind.prefix) > _number(known, kind.prefix)):
         run = make(kind, caller, newest)
         began = run.state
         if began is None:
