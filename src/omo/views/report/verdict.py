@@ -78,14 +78,9 @@ def verdict(session: SessionView, run: str = "") -> Headline:
     counting = [view for view in session.works or [] if does_count(view, session)]
     if session.brief.rule.name in ("begin", "not-begun") and not run:  # no earlier run is taken for it
         return Headline(UNPROVEN, NOT, (session.brief.rule.why,))
-    ends, reasons = [], []
-    if damage := _damage(session, counting):
-        reasons.append(damage)
-    for view in counting:
-        if (ended := ended_as(view, session)) is not None:
-            ends.append(ended)
-        if why := _not_done(view, session):
-            reasons.append(why)
+    damage = _damage(session, counting)
+    ends = list(filter(None, [ended_as(view, session) for view in counting]))
+    reasons = list(filter(None, [damage, *(_not_done(view, session) for view in counting)]))
     mode = session.brief.mode
     is_damaged = bool(damage) or mode == "unreadable" or any(view.problems for view in counting)
     by_stop = session.brief.outcome  # it also knows of gates beside the work, and of what was given up
