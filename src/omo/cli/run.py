@@ -391,7 +391,7 @@ class Rounds:
             if not runtime.work_in(caller.row(), "active"):
                 ulw.require_proof(context, self.session)
                 resuming.resume(caller)
-            ulw.done(argparse.Namespace(session=self.session, because="", skip_verification=""), context)
+            ulw.end_run(context, self.session)
         except OmoError as error:
             defects = error.details.get("defects")
             return f"{error.message}: {'; '.join(defects)}" if isinstance(defects, list) and defects else error.message

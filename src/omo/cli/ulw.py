@@ -96,7 +96,13 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
     for option, text in (("--because", because), ("--skip-verification", skipping)):
         if text and len(text) < gates.SHORTEST_REASON:
             raise BadInput(f"{option} {text!r} explains nothing", fix="give a reason of 10 characters or more")
+    ended = end_run(context, name, because, skipping)
+    text = outcome.in_words(ended)
+    return Result({"session": name, "outcome": ended}, f"{text[0].upper()}{text[1:]}. The session may stop.")
 
+
+def end_run(context: Context, name: str, because: str = "", skipping: str = "") -> Outcome:
+    """How the run of a session ended, which is written down. Raises where it may not end."""
     from omo.workflows.ultrawork import finish
     from omo.workflows.ultrawork.prove import Prover
 
@@ -109,8 +115,7 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
         except finish.WaitsForUser as waiting:
             raise waits_for_user(context, name, waiting.gates) from None
         if ended is not None:
-            text = outcome.in_words(ended)
-            return Result({"session": name, "outcome": ended}, f"{text[0].upper()}{text[1:]}. The session may stop.")
+            return ended
     raise Refused(f"session {name} goes on meanwhile", fix="omo ulw done, when nothing else runs in it")
 
 
