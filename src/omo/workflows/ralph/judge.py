@@ -192,14 +192,12 @@ def _proof(run: RalphRun, state: RalphState, report: PhaseReport, evaluation: Ev
     checks = named_checks(state.criteria, is_users=state.is_confirmed)
     commands: list[Any] = [*report.gates, *commands_of(state.criteria)]
     known, began_at = state.started.get("programs") or {}, seconds(state.started.get("ts", ""))
-    others = proving.other_programs(subject, commands, known, began_at)
-    if others:
-        return {"proof": "", "doubts": others, "allowed": [*notes, *proving.allowed_notes(subject)]}
-    if not state.questions:
+    doubts = proving.other_programs(subject, commands, known, began_at)
+    if not doubts and not state.questions:
         # The hook permits `omo ralph judge` unasked, because it runs only what is pinned.
         shown = proving.shown_by_checks(subject, checks, report.gates, runs_tests=False)
         return {"proof": shown.proof, "doubts": list(shown.reasons), "allowed": notes}
-    doubts = proving.doubts(subject, commands)
+    doubts = doubts or proving.doubts(subject, commands)
     return {"proof": "", "doubts": doubts, "allowed": [*notes, *proving.allowed_notes(subject)]}
 
 

@@ -129,8 +129,8 @@ def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, execut
     if spec is not None:
         contract = measure(spec[1])
         is_own = source.changed is None or spec[0] in source.changed or _is_newer_than_request(run.caller, *spec)
-    if spec is not None and is_own:
-        notes.append(f"{spec[0]} is not older than what is under review: hold it against one that is")
+        if is_own:
+            notes.append(f"{spec[0]} is not older than what is under review: hold it against one that is")
     if source.changed is None:
         notes.append("this is no git repository")
     elif not source.changed:

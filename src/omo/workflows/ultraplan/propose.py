@@ -77,13 +77,11 @@ def fill_in(document: Document, root: Path, done: Collection[int] = ()) -> Propo
     for step in document.steps:
         start = step.line - 1
         end = start + step.text.count("\n") + 1
-        if step.number in done:
-            known |= _names_in(step)
-            continue
-        body, own = _own_lines(page, lines, start, end)
-        body += [(step.line, text) for text in _bullets(document, step, own, root, known)]
-        output += [*lines[copied:start], *body]
-        copied = end
+        if step.number not in done:
+            body, own = _own_lines(page, lines, start, end)
+            body += [(step.line, text) for text in _bullets(document, step, own, root, known)]
+            output += [*lines[copied:start], *body]
+            copied = end
         known |= _names_in(step)
     output += lines[copied:]
     text = ("\r\n" if "\r\n" in document.text else "\n").join(text for _, text in output)
