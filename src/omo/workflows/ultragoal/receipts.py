@@ -131,22 +131,13 @@ def of_session_goal(plan: Plan, directory: str) -> tuple[list[str | None], list[
 
 
 def final(plan: Plan, directory: str) -> Goal | None:
-    """The goal that carries a fresh final receipt, if one does."""
+    """The goal whose final receipt covers the plan as it is now, while each receipt that it covers is fresh."""
+    receipts = {goal.id: goal.receipt_id for goal in plan.required}
     for goal in reversed(plan.goals):
-        if goal.receipt.get("receiptKind") == FINAL and not final_problem(plan, goal, directory):
-            return goal
+        if goal.receipt.get("receiptKind") == FINAL and goal.receipt.get("covers") == receipts:
+            is_fresh = not any(problem(plan, other, directory) for other in plan.required)
+            return goal if is_fresh else None
     return None
-
-
-def final_problem(plan: Plan, goal: Goal, directory: str) -> str:
-    """Why this final receipt does not cover the plan as it is now."""
-    covered = goal.receipt.get("covers")
-    if covered != {other.id: other.receipt_id for other in plan.required}:
-        return "goals were added, reopened or closed again after the final receipt"
-    for other in plan.required:
-        if why := problem(plan, other, directory):
-            return why
-    return ""
 
 
 def gate_file(directory: str, digest: str) -> str:
