@@ -101,8 +101,7 @@ def register(
     answer = journal.change(decide, actor=by, now=now, wait=wait)
     if isinstance(answer, Refused):
         raise answer
-    recorded: Artifact = answer
-    return recorded
+    return answer
 
 
 def check(state: str, root: str | Path, path: str | Path, *, goal: str, started_at: float | None) -> None:

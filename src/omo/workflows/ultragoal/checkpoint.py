@@ -15,13 +15,14 @@ from omo.text import clip, counted
 from omo.work import agents, proving
 from omo.work.agents import Review
 from omo.work.citations import require_cited
+from omo.work.evidence import register, remember
 from omo.workflows.ultragoal import receipts, reviewers
 from omo.workflows.ultragoal.brief import require_text
 from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report, fill
 from omo.workflows.ultragoal.gate.models import GateDefect
 from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, GateSubject, Inspection, about_the_work
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
-from omo.workflows.ultragoal.goals import SAY_WHAT_WAS_SEEN, remember_files, start_next
+from omo.workflows.ultragoal.goals import SAY_WHAT_WAS_SEEN, start_next
 from omo.workflows.ultragoal.next_step import tool_step
 from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt, apply
 from omo.workflows.ultragoal.run import PlanRun, gates_of
@@ -181,7 +182,10 @@ def complete(
         _require_all_parts(name, filled)
         gate = filled.document
     inspection = _require_passing(run, name, subject, gate)
-    registered = _register(run, subject, inspection.cited)
+    registered = {}
+    for path in inspection.cited:
+        artifact = register(run.caller, path, goal=subject.goal, started_at=subject.started_at)
+        registered[artifact.path] = artifact.digest
     reviews = {}
     for agent, review in reviewed.items():
         # The gate and what it cites are written after the review that they tell of.
@@ -217,26 +221,8 @@ def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Receipt) ->
 
     started = run.change_plan(decide)
     if started:
-        remember_files(run)
+        remember(run.caller)
     return started
-
-
-def _register(run: PlanRun, subject: GateSubject, cited: list[str]) -> dict[str, str]:
-    registered = {}
-    caller = run.caller
-    for path in cited:
-        artifact = artifacts.register(
-            caller.state,
-            caller.root,
-            path,
-            goal=subject.goal,
-            started_at=subject.started_at,
-            by=caller.by,
-            now=caller.now,
-            wait=caller.wait,
-        )
-        registered[artifact.path] = artifact.digest
-    return registered
 
 
 def _facts(

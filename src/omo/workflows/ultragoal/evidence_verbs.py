@@ -13,11 +13,12 @@ from omo.clock import seconds, stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.json_text import Json
-from omo.proof import artifacts, base, globs, pins
+from omo.proof import base, globs, pins
 from omo.proof.typed_commands import parse_timeout
 from omo.result import Result
-from omo.state import paths, store
+from omo.state import paths
 from omo.text import clip
+from omo.work import evidence
 from omo.work.run import caller_of
 from omo.workflows.ultragoal.brief import require_text
 from omo.workflows.ultragoal.next_step import next_step
@@ -43,26 +44,20 @@ def register(commands: options.Commands) -> None:
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
     goal, began = arguments.goal, pins.pinned(context.state).started_at(arguments.goal)
-    run = load_plan(caller_of(context, context.named_session)) if context.named_session else None
+    caller = caller_of(context, context.named_session or "")
+    run = load_plan(caller) if context.named_session else None
     if run is not None and run.plan is not None:
         is_planned = goal in [planned.id for planned in run.plan.goals]
         # A file that was spent on a name that neither a pin nor an open plan knows could prove no other.
         if is_planned or (run.plan.is_open and began is None):
             began = run.require_plan().goal(goal).started_at
             goal = f"ultragoal/{run.id}/{goal}"
-    artifact = artifacts.register(
-        context.state,
-        Path(context.root),
-        os.path.join(context.cwd, arguments.path),
-        goal=goal,
-        started_at=seconds(began) if began else None,
-        by=context.actor,
-        now=context.now,
-        wait=store.CLI_WAIT,
-    )
+    started_at = seconds(began) if began else None
+    path = os.path.join(context.cwd, arguments.path)
+    artifact = evidence.register(caller, path, goal=goal, started_at=started_at)
     data = {name: getattr(artifact, name) for name in ("path", "digest", "size", "goal", "at")}
-    path = clip(artifact.path, 200)
-    line = f"Evidence for {clip(arguments.goal, 60)}: {path}, {artifact.size} bytes, sha256 {artifact.digest[:16]}…"
+    shown = clip(artifact.path, 200)
+    line = f"Evidence for {clip(arguments.goal, 60)}: {shown}, {artifact.size} bytes, sha256 {artifact.digest[:16]}…"
     return Result({"artifact": data}, line)
 
 
@@ -111,17 +106,9 @@ def record_run(
     while os.path.lexists(os.path.join(context.root, HOME, goal, f"replay-{number}.json")):
         number += 1
     path = write(context, goal, f"replay-{number}.json", record)
-    artifacts.register(
-        context.state,
-        context.root,
-        os.path.join(context.cwd, path),
-        goal=f"ultragoal/{plan.run}/{goal}",
-        started_at=None,
-        files=base.take(context.root, context.environ),
-        by=context.actor,
-        now=context.now,
-        wait=store.CLI_WAIT,
-    )
+    files = base.take(context.root, context.environ)
+    whole_path, name = os.path.join(context.cwd, path), f"ultragoal/{plan.run}/{goal}"
+    evidence.register(run.caller, whole_path, goal=name, started_at=None, files=files)
     return path, record
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from omo.errors import Refused
 from omo.proof import artifacts
+from omo.work.evidence import remember
 from omo.work.lifecycle import require_reason
 from omo.workflows.ultragoal.brief import require_text, same_words, title_of
 from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow
@@ -30,7 +30,7 @@ def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = 
 
     started = run.change_plan(decide)
     if started:
-        remember_files(run)
+        remember(run.caller)
     return started
 
 
@@ -45,12 +45,6 @@ def start_next(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = 
         return []
     goal.move("start" if goal.status == "pending" else "retry")
     return [{"kind": "goal_started", "goalId": goal.id}]
-
-
-def remember_files(run: PlanRun) -> None:
-    """What lies in the tree when a goal begins cannot become evidence for it by a touch."""
-    caller = run.caller
-    artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
 
 
 def set_back(run: PlanRun, name: str, status: str, evidence: str, goal_json: object = None) -> bool:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from omo.clock import stamp
 from omo.errors import Refused
-from omo.proof import artifacts, base, pins
+from omo.proof import base, pins
 from omo.proof.checks import Check as AnyCheck
 from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
-from omo.work import proving, requests
+from omo.work import evidence, proving, requests
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller
 from omo.workflows.ultrawork.gates import fold
@@ -57,7 +57,7 @@ def add(store: GoalStore, spec: Spec, *, source: str, digest: str = "") -> tuple
         wait=caller.wait,
         refuse_vacuous=not (spec.guard or is_under_way or is_worked_on),
     )
-    artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
+    evidence.remember(caller)
     event: Row = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": asdict(spec)}
     event["base"] = asked_on or base.take(caller.root, os.environ, caller.state)
     event["programs"] = proving.programs_of(caller.root, commands_of(spec))
@@ -126,7 +126,7 @@ def begin(store: GoalStore, name: str, *, again: str = "") -> bool:
 
     is_new = store.change_whole(decide)
     if is_new:
-        artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
+        evidence.remember(caller)
     return is_new
 
 
