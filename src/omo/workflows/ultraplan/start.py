@@ -213,15 +213,11 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow
     fence = document.fence or FenceGlobs()
     handoffs = []  # what the sessions of the plan left for those after them, oldest first
     left_behind: list[str] = []  # what earlier runs of it committed outside its fence: a new base makes nothing undone
-    began = ""  # the first of them, else when the user asked for the plan: "a test weakened before the plan is begun"
-    asked = requests.typed(caller.events, "ultraplan") or requests.typed(caller.events, "ultraexecute")
-    is_open = bool(asked) and gates.fold(caller.events, None).left is not None
     for state in contract.progress.states:
         if state.handoff:
             handoffs.append(f"session {state.number}: {state.handoff}")
         if state.number == session.number:
             left_behind += [*state.left_behind, *map(str, state.finished.get("violations") or [])]
-            began = "" if state.end == "pass" else began or state.base
     return {
         "kind": "started",
         "session": caller.session,
@@ -230,7 +226,7 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow
         "number": session.number,
         "order": [other.number for other in contract.plan.sessions],
         "base": history.head,
-        "began": began or (str(part(asked[-1], "base").get("head") or "") if is_open else ""),
+        "began": _began(caller, contract),
         "runner": {path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
         "root": caller.here,
         "fence": {
@@ -248,6 +244,19 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow
         "handoffs": handoffs[-MOST_SHOWN:],
         "legacy": contract.plan.is_legacy,
     }
+
+
+def _began(caller: Caller, contract: Contract) -> str:
+    """The base of the first run of the session that did not pass; else the commit when the user asked for the plan,
+    unless work has ended since: "a test weakened before the plan is begun"."""
+    began = ""
+    for state in contract.progress.states:
+        if state.number == contract.session.number:
+            began = "" if state.end == "pass" else began or state.base
+    asked = requests.typed(caller.events, "ultraplan") or requests.typed(caller.events, "ultraexecute")
+    if began or not asked or gates.fold(caller.events, None).left is None:
+        return began
+    return str(part(asked[-1], "base").get("head") or "")
 
 
 def uncommitted(history: History) -> list[str] | None:
