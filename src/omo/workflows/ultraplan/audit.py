@@ -177,13 +177,6 @@ def audit_history(
             steps.append(_audited(step, "skipped", None, [skipped[number]]))
     paths = {violation.path for violation in every}
     dirty = [path for path in history.tree.dirty if _counts(path, document, history) and path not in paths]
-    claimed = {own.commit.sha for own in claims.values()}
-    unclaimed = []
-    for commit in history.commits:
-        # A merge that only merges has nothing that another commit does not have.
-        is_about_plan = bool(commit.own_changes) and all(path == document.path for path in commit.paths)
-        if commit.sha not in claimed and not is_about_plan and (commit.own_changes or not commit.is_merge):
-            unclaimed.append(str(commit))
     return Audit(
         history.base,
         history.head,
@@ -192,10 +185,21 @@ def audit_history(
         left_alone=[violation for violation in not_allowed if violation not in violations],
         allowed=[clip(path, 300) for path in sorted({*paths, *dirty}) if path in allowed],
         dirty=[clip(path, 300) for path in dirty if path not in allowed],
-        unclaimed=unclaimed,
+        unclaimed=_unclaimed(document, history, claims),
         problems=[history.tree.problem] if history.tree.problem else [],
         changed=[change.path for change in history.changed],
     )
+
+
+def _unclaimed(document: Document, history: History, claims: Mapping[int, CommitClaim]) -> list[str]:
+    """The commits of no step, but for those of the plan itself, and merges that only merge."""
+    claimed = {own.commit.sha for own in claims.values()}
+    unclaimed = []
+    for commit in history.commits:
+        is_about_plan = bool(commit.own_changes) and all(path == document.path for path in commit.paths)
+        if commit.sha not in claimed and not is_about_plan and (commit.own_changes or not commit.is_merge):
+            unclaimed.append(str(commit))
+    return unclaimed
 
 
 # one step held against git and the files
