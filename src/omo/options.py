@@ -11,7 +11,7 @@ from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Mapping
     from typing import Any
 
     from omo.context import Context
@@ -71,6 +71,7 @@ class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
     made: the options of all the others take longer than most commands do."""
 
     typed: Container[str] | None = None  # all of them
+    about: Mapping[str, str] = {}  # what each is for, where the table of commands says so
 
     def add_parser(self, name: str, **options: Any) -> Any:
         if self.typed is None or name in self.typed:
@@ -104,10 +105,16 @@ def _question(meant: str) -> str:
     return f"; did you mean {meant}?" if meant else ""
 
 
-def group(commands: Commands, name: str, about: str) -> Commands:
+def group(commands: Commands, name: str, about: str = "") -> Commands:
     """`omo NAME VERB …`"""
+    about = about or commands.about.get(name, "")
     parser = commands.add_parser(name, help=about, description=about)
     return commands_of(parser, commands.typed, dest="verb", metavar="VERB")
+
+
+def top_command(commands: Commands, name: str, run: Run, *, session: bool = True) -> argparse.ArgumentParser:
+    """`omo NAME …`"""
+    return command(commands, name, commands.about.get(name, ""), run, session=session)
 
 
 def command(commands: Commands, name: str, about: str, run: Run, *, session: bool = True) -> argparse.ArgumentParser:

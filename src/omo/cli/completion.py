@@ -18,9 +18,7 @@ FILE_WORDS = ("FILE", "JSON|FILE", "PATH", "PLAN", "PLAN|SPEC", "SPEC")
 
 
 def register(commands: options.Commands) -> None:
-    parser = options.command(
-        commands, "completion", "completion for your shell: bash, zsh, fish", script, session=False
-    )
+    parser = options.top_command(commands, "completion", script, session=False)
     installs = "; ".join(f"{shell}: {install}" for shell, install in INSTALL.items())
     parser.add_argument("shell", choices=list(INSTALL), metavar="SHELL", help=f"to install it, {installs}")
 

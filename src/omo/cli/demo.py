@@ -37,7 +37,7 @@ unittest.main()
 
 
 def register(commands: options.Commands) -> None:
-    options.command(commands, "demo", "watch an ultrawork session from first word to release", run, session=False)
+    options.top_command(commands, "demo", run, session=False)
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:

@@ -95,7 +95,7 @@ Check = Callable[[Probe], DoctorFinding]
 
 
 def register(commands: options.Commands) -> None:
-    options.command(commands, "doctor", "can omo work here, and if not, what mends it", doctor, session=False)
+    options.top_command(commands, "doctor", doctor, session=False)
 
 
 def doctor(arguments: argparse.Namespace, context: Context) -> Result:

@@ -13,7 +13,7 @@ from omo.result import Result
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "explain", "which rule decides, what it reads, what would change it")
+    verbs = options.group(commands, "explain")
     prompt_parser = options.command(
         verbs, "prompt", "would this prompt turn ultrawork on, and why", prompt, session=False
     )

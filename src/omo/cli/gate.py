@@ -18,7 +18,7 @@ from omo.workflows.ultrawork import gates, runs
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "gate", "verification gates: suggest, add, run, record, remove, list")
+    verbs = options.group(commands, "gate")
     add_parser = options.command(verbs, "add", "pin a command under a name: omo gate add NAME -- COMMAND …", add)
     add_parser.add_argument("name", metavar="NAME")
     add_parser.add_argument(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "ledger", "the ledgers of a session and the project: verify, repair")
+    verbs = options.group(commands, "ledger")
     about = "is every row of every ledger there and unchanged; with --session of that one's and the project's"
     options.command(verbs, "verify", about, verify)
     options.command(verbs, "repair", "keep damaged ledgers aside and go on from their whole rows; the user's", repair)

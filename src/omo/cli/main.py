@@ -74,6 +74,7 @@ def build_parser(*typed: str) -> argparse.ArgumentParser:
     parser = options.Parser(prog="omo")
     parser.add_argument("--version", action="version", version=f"omo {__version__}")  # which `main` answers; offered
     commands = options.commands_of(parser, typed or None, dest="command", metavar="COMMAND")
+    commands.about = {name: about for name, (_, about) in COMMANDS.items()}
     for name, (module, _) in COMMANDS.items():
         if not typed or name == typed[0]:
             importlib.import_module(module).register(commands)

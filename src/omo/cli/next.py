@@ -21,11 +21,9 @@ from omo.views.session import WAITING, Work
 from omo.work import left_open, requests
 from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status
 
-ABOUT = "the next step of what is on in this session, with all that is needed to do it"
-
 
 def register(commands: options.Commands) -> None:
-    options.command(commands, "next", ABOUT, run)
+    options.top_command(commands, "next", run)
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:

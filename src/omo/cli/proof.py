@@ -29,8 +29,7 @@ COMMENT_SIGNS = ("#", "//", "/*", "*", "--")  # of a hunk, a line that begins ot
 
 
 def register(commands: options.Commands) -> None:
-    about = "which changed lines does no test hold: each hunk is taken away, and the tests are run"
-    parser = options.command(commands, "proof", about, run, session=False)
+    parser = options.top_command(commands, "proof", run, session=False)
     parser.add_argument(
         "--since", metavar="REV", help="what changed since it (default: since this branch left the other)"
     )

@@ -24,11 +24,10 @@ from omo.work.receipts import Proven, ReceiptLine
 from omo.workflows.ultrawork import runs
 
 HOME = "receipts"
-ABOUT = "what was proven, for others to run again: write, verify"
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "receipt", ABOUT)
+    verbs = options.group(commands, "receipt")
     writing = options.command(
         verbs, "write", "write the receipt of a proven run for the commit that is checked out", write
     )

@@ -25,8 +25,7 @@ HOME = "reports"
 
 
 def register(commands: options.Commands) -> None:
-    about = "what was proven and what was not, as one HTML page or as Markdown"
-    parser = options.command(commands, "report", about, run)
+    parser = options.top_command(commands, "report", run)
     parser.add_argument(
         "--run",
         metavar="ID",

@@ -16,11 +16,9 @@ from omo.stop import sentences
 from omo.work import left_open
 from omo.work.run import Caller, caller_of
 
-ABOUT = "what stands still goes on, also what another conversation left open"
-
 
 def register(commands: options.Commands) -> None:
-    parser = options.command(commands, "resume", ABOUT, resume)
+    parser = options.top_command(commands, "resume", resume)
     parser.add_argument(
         "wanted", nargs="?", default="", metavar="ID", help="the session or run to take up, or the beginning of its id"
     )

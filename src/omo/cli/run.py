@@ -58,8 +58,7 @@ GO_ON = "the same command goes on where it was"
 
 
 def register(commands: options.Commands) -> None:
-    about = "carry out a task where nobody watches, round by round, until it is proven"
-    parser = options.command(commands, "run", about, run, session=False)
+    parser = options.top_command(commands, "run", run, session=False)
     parser.add_argument("task", metavar="TASK", help="what is to be done, as you would type it")
     parser.add_argument("host_arguments", metavar="HOST ARGS", nargs="*", help="after --; for the host, in every round")
     parser.add_argument(

@@ -110,7 +110,7 @@ class SetupChange:
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "setup", "omo on your PATH, in the status line, or all away")
+    verbs = options.group(commands, "setup")
     _changing(verbs, "path", "put omo on your PATH: a small script that finds the newest one installed", path)
     parts = ["path"]
     judged = ", ".join([row.name for row in table.ROWS if "omo:judge" in row.briefs])

@@ -16,7 +16,7 @@ from omo.work.session import KIND
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "state", "start a workflow from nothing; hand a plan on")
+    verbs = options.group(commands, "state")
     parser = options.command(verbs, "clear", "start from nothing, in this session only; keeps all bytes", clear)
     parser.add_argument("--mode", required=True, metavar="MODE", help=f"one of {', '.join(_modes())}")
     parser.add_argument("--force", action="store_true", help="also what is unfinished or damaged; recorded")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: options.Commands) -> None:
-    parser = options.command(commands, "status", "what is on in this project, session by session", run)
+    parser = options.top_command(commands, "status", run)
     parser.add_argument("--all", action="store_true", help="every session, goal, step and note, also what is over")
     options.add_exit_code(parser)
 

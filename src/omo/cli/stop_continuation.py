@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def register(commands: options.Commands) -> None:
-    parser = options.command(commands, "stop-continuation", "end at once what is on in a session", run)
+    parser = options.top_command(commands, "stop-continuation", run)
     parser.add_argument("--all", action="store_true", help="every live session of the project")
 
 

@@ -28,7 +28,7 @@ TRIES = 5
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "ulw", "an ultrawork run: start, status, done")
+    verbs = options.group(commands, "ulw")
     options.command(verbs, "start", "turn ultrawork on for this session", start)
     options.command(verbs, "status", "what is on, what is open, what the next Stop would do", status)
     done_parser = options.command(

@@ -61,7 +61,7 @@ TITLES = {
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "ralph", "rounds of work with an independent judge: start, judge, status")
+    verbs = options.group(commands, "ralph")
     starts = options.command(verbs, "start", "pin the criteria and begin a run with its first iteration", start)
     about = "criteria with their checks, JSON or YAML; without it those that the user named, else the project's own"
     starts.add_argument("--criteria", metavar="FILE", help=about)

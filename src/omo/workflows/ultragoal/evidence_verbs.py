@@ -29,7 +29,7 @@ TIMEOUT = 60.0
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "evidence", "evidence files: add, replay")
+    verbs = options.group(commands, "evidence")
     add_parser = options.command(verbs, "add", "register a file as evidence for a goal", add, session=False)
     add_parser.add_argument("path", metavar="PATH", help="a file inside the project, made by the work it proves")
     add_parser.add_argument("--goal", required=True, metavar="ID", help="the goal it belongs to")

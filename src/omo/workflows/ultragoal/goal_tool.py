@@ -33,7 +33,7 @@ OBJECTIVE = "what is to be reached, as the plan says it; without it, what the pl
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "goal", "what this session is after: get, create, complete, …")
+    verbs = options.group(commands, "goal")
     options.command(verbs, "get", "show the session's goal; writes nothing", get)
     for name, about in OPERATIONS.items():
         parser = options.command(verbs, name, about, _operate)

@@ -41,7 +41,7 @@ ALLOWS = {
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "ultragoal", "durable multi-goal plans: goals, gates, receipts, steering, review")
+    verbs = options.group(commands, "ultragoal")
     parser = options.command(verbs, "create-goals", "turn a brief into a plan", create_goals)
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument("--brief", metavar="TEXT", help="goals begin with @goal: TITLE at the start of a line")

@@ -41,7 +41,7 @@ LONGEST_SHOWN = 600
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "plan", "plans as contracts: validate, critique, sessions, audit, recovery")
+    verbs = options.group(commands, "plan")
     checks = options.command(verbs, "validate", "every defect of a plan, with its line", validate, session=False)
     about = "fill in what omo can know, then what the critic is to be asked, or what it said"
     reviews = options.command(verbs, "critique", about, critique)

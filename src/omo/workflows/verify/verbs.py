@@ -47,7 +47,7 @@ COMPANIONS = {"where": "--in", "of": "--of", "field": "--field", "value": "--val
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "verify", "goals and the proof that they are met: checks, questions, claims")
+    verbs = options.group(commands, "verify")
     parser = options.command(verbs, "add", "file a goal and pin its checks; tells every defect", add)
     parser.add_argument("--file", required=True, metavar="GOAL", help="JSON or YAML; docs/verify.md shows one")
 
