@@ -21,20 +21,12 @@ def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "gate")
     add_parser = options.command(verbs, "add", "pin a command under a name: omo gate add NAME -- COMMAND …", add)
     add_parser.add_argument("name", metavar="NAME")
-    add_parser.add_argument(
-        "argv",
-        metavar="COMMAND",
-        nargs="+",
-        help="after --; run as it is, without a shell. What the user pins may also be replayed as evidence",
-    )
+    about = "after --; run as it is, without a shell. What the user pins may also be replayed as evidence"
+    add_parser.add_argument("argv", metavar="COMMAND", nargs="+", help=about)
     add_parser.add_argument("--cwd", help="directory inside the project (default: the session's)")
     add_parser.add_argument("--timeout", metavar="TIME", help="90s, 30m or 2h (default: 10m)")
-    add_parser.add_argument(
-        "--sealed",
-        metavar="GLOB",
-        action="append",
-        help="files that the command rests on beside tests, fixtures and configuration; may be given again",
-    )
+    about = "files that the command rests on beside tests, fixtures and configuration; may be given again"
+    add_parser.add_argument("--sealed", metavar="GLOB", action="append", help=about)
     run_parser = options.command(verbs, "run", "run one gate or all, and record exit code, output and tree", run)
     run_parser.add_argument("name", metavar="NAME", nargs="?")
     record_parser = options.command(verbs, "record", "document a failure that was there before the work", record)

@@ -33,13 +33,8 @@ def register(commands: options.Commands) -> None:
     parser.add_argument(
         "--since", metavar="REV", help="what changed since it (default: since this branch left the other)"
     )
-    parser.add_argument(
-        "--minutes",
-        type=options.as_setting(settings.positive_number),
-        default=10.0,
-        metavar="N",
-        help="at most so long (default: 10)",
-    )
+    number = options.as_setting(settings.positive_number)
+    parser.add_argument("--minutes", type=number, default=10.0, metavar="N", help="at most so long (default: 10)")
     parser.add_argument(
         "gate", metavar="COMMAND", nargs="*", help="after --; default: what you pinned, else the project's tests"
     )

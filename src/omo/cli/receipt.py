@@ -35,11 +35,8 @@ def register(commands: options.Commands) -> None:
     about = "make its experiment again in this checkout: 0 it holds, 3 a line does not, 4 a gate cannot start here"
     verifying = options.command(verbs, "verify", about, verify, session=False)
     verifying.add_argument("file", metavar="FILE", help="a receipt")
-    verifying.add_argument(
-        "--trust-user",
-        action="store_true",
-        help="take its word for what the user pinned and allowed: such commands are run, such changes are none",
-    )
+    about = "take its word for what the user pinned and allowed: such commands are run, such changes are none"
+    verifying.add_argument("--trust-user", action="store_true", help=about)
 
 
 def write(arguments: argparse.Namespace, context: Context) -> Result:

@@ -26,12 +26,8 @@ HOME = "reports"
 
 def register(commands: options.Commands) -> None:
     parser = options.top_command(commands, "report", run)
-    parser.add_argument(
-        "--run",
-        metavar="ID",
-        dest="run_id",
-        help="one run only, also an earlier one; of ultrawork a conversation's last",
-    )
+    about = "one run only, also an earlier one; of ultrawork a conversation's last"
+    parser.add_argument("--run", metavar="ID", dest="run_id", help=about)
     parser.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
     parser.add_argument("--md", action="store_true", help="Markdown for a pull request, printed unless --out is given")
     options.add_exit_code(parser)

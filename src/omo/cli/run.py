@@ -61,32 +61,15 @@ def register(commands: options.Commands) -> None:
     parser = options.top_command(commands, "run", run, session=False)
     parser.add_argument("task", metavar="TASK", help="what is to be done, as you would type it")
     parser.add_argument("host_arguments", metavar="HOST ARGS", nargs="*", help="after --; for the host, in every round")
-    parser.add_argument(
-        "--rounds",
-        type=options.as_setting(settings.whole_number),
-        default=5,
-        metavar="N",
-        help="at most so many (default: 5)",
-    )
-    parser.add_argument(
-        "--minutes",
-        type=options.as_setting(settings.positive_number),
-        default=60.0,
-        metavar="N",
-        help="of a round (default: 60)",
-    )
+    count, number = options.as_setting(settings.whole_number), options.as_setting(settings.positive_number)
+    parser.add_argument("--rounds", type=count, default=5, metavar="N", help="at most so many (default: 5)")
+    parser.add_argument("--minutes", type=number, default=60.0, metavar="N", help="of a round (default: 60)")
     parser.add_argument(
         "--budget", default="", metavar="TEXT", help="of all rounds, as in /omo:budget: 2M tokens 90 min"
     )
     parser.add_argument("--host", choices=hosts.NAMES, default=hosts.NAMES[0], help="which client works")
-    parser.add_argument(
-        "--wait",
-        type=options.as_setting(settings.positive_number),
-        nargs="?",
-        const=WAIT_MINUTES,
-        metavar="MINUTES",
-        help="wait out a usage limit, and try again every so often (default: 5)",
-    )
+    about = "wait out a usage limit, and try again every so often (default: 5)"
+    parser.add_argument("--wait", type=number, nargs="?", const=WAIT_MINUTES, metavar="MINUTES", help=about)
     parser.add_argument("--accept", choices=(outcome.ATTESTED,), help="the agent's word is enough")
     parser.add_argument("--out", metavar="DIR", help="where the report is left (default: below the state directory)")
 

@@ -37,12 +37,8 @@ def register(commands: options.Commands) -> None:
     done_parser.add_argument(
         "--because", default="", metavar="TEXT", help="why the work is done where no gate proves it: ends on your word"
     )
-    done_parser.add_argument(
-        "--skip-verification",
-        default="",
-        metavar="REASON",
-        help="why a gate that could run was not; never one that fails",
-    )
+    about = "why a gate that could run was not; never one that fails"
+    done_parser.add_argument("--skip-verification", default="", metavar="REASON", help=about)
     blocked_parser = options.command(verbs, "blocked", "something outside stops the work; Stop is allowed", blocked)
     blocked_parser.add_argument("--evidence", required=True, metavar="TEXT", help="what is missing, and how you know")
     blocked_parser.add_argument("--question", default="", metavar="TEXT", help="what the user is to decide")

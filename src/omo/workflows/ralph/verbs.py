@@ -65,13 +65,8 @@ def register(commands: options.Commands) -> None:
     starts = options.command(verbs, "start", "pin the criteria and begin a run with its first iteration", start)
     about = "criteria with their checks, JSON or YAML; without it those that the user named, else the project's own"
     starts.add_argument("--criteria", metavar="FILE", help=about)
-    starts.add_argument(
-        "--max-iterations",
-        type=int,
-        default=DEFAULT_ITERATIONS,
-        metavar="N",
-        help=f"1 to {MOST_ITERATIONS}, {DEFAULT_ITERATIONS} without it",
-    )
+    about = f"1 to {MOST_ITERATIONS}, {DEFAULT_ITERATIONS} without it"
+    starts.add_argument("--max-iterations", type=int, default=DEFAULT_ITERATIONS, metavar="N", help=about)
     starts.add_argument(
         "--reduced-scope", default="", metavar="REASON", help="phases may be left out; the user's only, always shown"
     )
@@ -86,11 +81,8 @@ def register(commands: options.Commands) -> None:
     judges.add_argument(
         "--no-refine", default="", metavar="REASON", help=f"REFINE was left out, of changes under {SMALL_CHANGE} lines"
     )
-    judges.add_argument(
-        "--result",
-        metavar="FILE",
-        help="the judge's message where no hook could report it (- reads stdin), which is not judged independently",
-    )
+    about = "the judge's message where no hook could report it (- reads stdin), which is not judged independently"
+    judges.add_argument("--result", metavar="FILE", help=about)
     asks = _verb(verbs, "brief", "what the judge, QA or the critic is asked, for that agent to read", brief)
     asks.add_argument("role", nargs="?", default="judge", choices=("judge", "qa", "critic"), help="default: judge")
     _verb(verbs, "status", "where the run stands, and what comes next", status)
