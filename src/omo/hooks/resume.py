@@ -164,9 +164,8 @@ def _take_up(caller: Caller, source: str, client: str) -> Resumed:
         for workflow in table.with_runs():
             if workflow.kind in runs:
                 adopt(workflow.runs, caller, source, str(runs[workflow.kind] or ""))
-        after = budget.taken_up(session.take_up(own, spending.end_unseen_turn(theirs)), caller.now)
-        if client:
-            after["client"] = client
+        after = session.of_client(session.take_up(own, spending.end_unseen_turn(theirs)), client)
+        after = budget.taken_up(after, caller.now)
         if caller.by == "user":
             after = session.go_on(after, limits=caller.limits, now=caller.now)
         taken: SessionEvent = {"kind": "taken-up", "from": source, "work": runs}

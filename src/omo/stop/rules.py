@@ -34,7 +34,7 @@ class Rule:
         name: str,
         why: str,
         when: Callable[[Situation], bool],
-        then: Callable[[Situation], SessionRow] | None = None,
+        then: Callable[[Situation, str], SessionRow] | None = None,
         *,
         blocks: bool = False,
     ) -> None:
@@ -98,17 +98,17 @@ def _is_at_its_ceiling(s: Situation) -> bool:
     return has_run_too_long or bool(ulw.get("totalBlocks", 0) >= s.limits["max_total_blocks"])
 
 
-def _counted(s: Situation) -> SessionRow:
+def _counted(s: Situation, rule: str) -> SessionRow:
     """The agent went on since the user's last message, or nobody knows: that message plays no part any more."""
     counted = session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint)
     return session.forget_message(counted)
 
 
-def _stays(s: Situation) -> SessionRow:
+def _stays(s: Situation, rule: str) -> SessionRow:
     return s.row
 
 
-def _not_begun(s: Situation) -> SessionRow:
+def _not_begun(s: Situation, rule: str) -> SessionRow:
     """What is over beside it is told with it."""
     row = session.without_request(s.row)
     return row if work_in(row, *OPEN_STATES) else session.close(row)
@@ -118,17 +118,16 @@ def _exhausted(s: Situation, rule: str) -> SessionRow:
     return session.exhaust(s.row, rule=rule, why=sentences.cause(rule, s.row, s.limits))
 
 
-def _waits_for_permission(s: Situation) -> SessionRow:
+def _waits_for_permission(s: Situation, rule: str) -> SessionRow:
     refused = s.ulw.get("refused", {})
     why, way = sentences.refused(refused), sentences.way_to_allow(refused)
     return session.note_refusals(session.suspend(s.row, state="waiting", why=why, question=way), [], now=s.now)
 
 
-def _invalid(s: Situation) -> SessionRow:
+def _invalid(s: Situation, rule: str) -> SessionRow:
     ulw: Ulw = {"enabled": False, "stopBlocks": 0, "lastStopAt": None}
     unarmed: SessionRow = {**s.row, "ulw": {}, "work": {session.KIND: {"state": "active"}}}  # no more can be kept
-    why = sentences.cause("invalid-state", s.row, s.limits)
-    return {**session.exhaust(unarmed, rule="invalid-state", why=why), "ulw": ulw}
+    return {**session.exhaust(unarmed, rule=rule, why=sentences.cause(rule, s.row, s.limits)), "ulw": ulw}
 
 
 # What each rule reads, and what would make it answer otherwise, is in facts.py; why the odd ones are there is in
@@ -140,7 +139,7 @@ RULES = (
         "begin",
         "you typed the command of a workflow, and nothing of it was begun; the agent is sent back once",
         lambda s: _is_asked_for(s) and not _was_reminded(s) and not _is_excused(s),
-        lambda s: {**s.row, "reminded": s.event.fingerprint},
+        lambda s, rule: {**s.row, "reminded": s.event.fingerprint},
         blocks=True,
     ),
     Rule(
@@ -158,7 +157,7 @@ RULES = (
         "host-limit",
         "the host reported a usage limit or an API error",
         lambda s: bool(s.event.limit_notice),
-        lambda s: session.wait_for_host(s.row, s.event.limit_notice),
+        lambda s, rule: session.wait_for_host(s.row, s.event.limit_notice),
     ),
     Rule("background-agent", "an agent runs and will wake the session", lambda s: s.event.running_agents > 0, _stays),
     Rule("wake-up", "a one-shot wake-up will continue the session", lambda s: s.event.has_wakeup, _stays),
@@ -166,7 +165,7 @@ RULES = (
         "background-shell",
         f"a shell runs in the background (excuses {SHELL_EXCUSES} Stops in a row)",
         lambda s: s.event.running_shells > 0 and s.ulw.get("shellExcuses", 0) < SHELL_EXCUSES,
-        lambda s: session.note(s.row, {"shellExcuses": s.ulw.get("shellExcuses", 0) + 1}),
+        lambda s, rule: session.note(s.row, {"shellExcuses": s.ulw.get("shellExcuses", 0) + 1}),
     ),
     Rule(
         "prompt-queued",
@@ -184,14 +183,14 @@ RULES = (
         "done",
         "the work has ended, by omo ulw done or a workflow's own end",
         lambda s: not s.active() and bool(work_in(s.row, "done")),
-        lambda s: session.close(s.row),
+        lambda s, rule: session.close(s.row),
     ),
     Rule("duplicate", "the same event was delivered twice", _is_same_event, _stays),
     Rule(
         "message-quoted",
         "you wrote something, the agent was sent back with it once, and has changed no file since you did",
         lambda s: bool(s.message().get("quoted")),
-        lambda s: session.message_told(s.row),
+        lambda s, rule: session.message_told(s.row),
     ),
     Rule(
         "refused",
@@ -203,20 +202,20 @@ RULES = (
         "cap",
         "it was sent back as often as allowed without progress",
         lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
-        lambda s: _exhausted(s, "cap"),
+        _exhausted,
     ),
-    Rule("ceiling", "the run's own limit of blocks or hours", _is_at_its_ceiling, lambda s: _exhausted(s, "ceiling")),
+    Rule("ceiling", "the run's own limit of blocks or hours", _is_at_its_ceiling, _exhausted),
     Rule(
         "budget",
         "as much as the user allows the run is spent, or nobody can count it",
         lambda s: budget.is_used_up(s.row),
-        lambda s: _exhausted(s, "budget"),
+        _exhausted,
     ),
     Rule(
         "other-loop",
         "another loop holds this session; the run stays on, and holds it again when that is over",
         lambda s: bool(s.other_loop()),
-        lambda s: session.note(s.row, {"otherLoop": s.other_loop()}),
+        lambda s, rule: session.note(s.row, {"otherLoop": s.other_loop()}),
     ),
     Rule(
         "cooldown",
@@ -228,7 +227,7 @@ RULES = (
         "quote-message",
         "you wrote something, and the agent has changed no file since; it is sent back once, with your words",
         lambda s: bool(s.message()),
-        lambda s: session.quote_message(s.row, now=s.now, fingerprint=s.event.fingerprint),
+        lambda s, rule: session.quote_message(s.row, now=s.now, fingerprint=s.event.fingerprint),
         blocks=True,
     ),
 )
@@ -284,7 +283,7 @@ def decide(situation: Situation) -> Decision:
         return Decision(rule, sentences.cancelled(situation.row), shown, {"kind": "allowed", "rule": rule.name})
     if rule.then is None:
         return Decision(rule)
-    after = rule.then(situation)
+    after = rule.then(situation, rule.name)
     if rule.blocks:
         return _sent_back(situation, rule, after)
     doubts = {kind: sentences.doubt(since) for kind, since in situation.doubts.items()}

@@ -10,6 +10,7 @@ import os
 
 from omo import table
 from omo.state import paths
+from omo.state.rows import read_files
 from omo.state.runtime import part
 from omo.work import outcome
 
@@ -38,10 +39,9 @@ def files_of_end(root: str, events: Iterable[SessionEvent], seen: Look | None = 
 
 
 def look_again(root: str, summary: Summary) -> Since:
-    """Of an end that has files, as `session.bound_ends` has them."""
     from omo.proof import base
 
-    return base.changed_since(root, summary["files"])
+    return base.changed_since(root, read_files(summary.get("files")))
 
 
 def reopen(state: str, kind: str, summary: Summary, *, actor: str, now: float, wait: float) -> None:

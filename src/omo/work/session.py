@@ -511,6 +511,11 @@ def count_block(row: SessionRow, *, now: float, fingerprint: str) -> SessionRow:
     return {**row, "ulw": counted}
 
 
+def of_client(row: SessionRow, client: str) -> SessionRow:
+    """Which program of the host's it runs in."""
+    return {**row, "client": client} if client else row
+
+
 def note(row: SessionRow, changes: Ulw) -> SessionRow:
     return {**row, "ulw": {**row["ulw"], **changes}}
 
