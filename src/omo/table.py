@@ -156,7 +156,10 @@ class UltragoalWorkflow(Workflow):
         "ledger.jsonl": "omo alone writes the ledger: omo ultragoal checkpoint and steer add to it, status shows it",
     }
     denies: Mapping[str, str] = {
-        "ask": "no goal is open, the run is handed off, or the setting attended is on where the hook runs",
+        "ask": (
+            "no goal is open, the user paused them, the run is handed off, "
+            "or the setting attended is on where the hook runs"
+        ),
         "pause": "a blocker that only a person can remove, recorded just before: omo ultragoal classify-blocker",
         "complete": "a fresh final receipt that covers the plan: omo ultragoal checkpoint",
     }

@@ -79,8 +79,19 @@ AS_SUBAGENT = {"agent_id": "a1", "agent_type": "omo:executor"}
 def test_a_question_is_refused_while_goals_are_open_with_the_command_to_use_instead(
     host: Host, state: str, by: dict[str, str]
 ) -> None:
-    open_run(host, state=state)
+    open_run(host, state=state, own=True)
     assert denied(ask(host, **by)) == ASK
+
+
+@pytest.mark.parametrize("stop", ["stop", "stop the goals"])
+def test_while_the_user_has_paused_the_goals_they_may_be_asked(host: Host, stop: str) -> None:
+    open_run(host)
+    assert denied(ask(host)) == ASK
+    host.prompt(stop)
+    ask(host).assert_silent()
+    assert denied(bash(host, "omo goal complete")) == COMPLETE, "which their stop does not make true"
+    host.prompt("continue")
+    assert denied(ask(host)) == ASK
 
 
 def test_pause_and_complete_are_refused_with_the_reason_the_run_gives(host: Host) -> None:

@@ -313,10 +313,12 @@ def _fence_reasons(event: Event, world: World, row: SessionRow) -> list[str]:
 
 
 def keeps_questions_in_the_plan(event: Event, world: World) -> Denial | None:
-    """With goals open, a question is a decision to record or a blocker to classify, not a reason to wait."""
+    """With goals open, a question is a decision to record or a blocker to classify, not a reason to wait. While the
+    user has paused them, the agent does something else for a person who sits there."""
     if event.tool != hosts.ASK:
         return None
     work = _open_work(world)
+    work = {kind: summary for kind, summary in work.items() if not runtime.is_paused_by_user(summary)}
     reason = _refusal(work, "ask")
     if not reason:
         return None

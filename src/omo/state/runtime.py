@@ -147,6 +147,11 @@ def work_in(row: SessionRow, *states: str) -> Works:
     return [(kind, summary) for kind, summary in row["work"].items() if summary.get("state") in states]
 
 
+def is_paused_by_user(summary: Summary) -> bool:
+    """A workflow's pause of its `own` is the agent's."""
+    return summary.get("state") == "paused" and not summary.get("own")
+
+
 def is_open(summary: Summary) -> bool:
     """Work that is open in any way, and was not given up."""
     return summary.get("state") in OPEN_STATES and not summary.get("cleared")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo.clock import stamp
 from omo.state.rows import EMPTY, without
-from omo.state.runtime import CALLED_OFF, OPEN_STATES, is_live, is_open, unvouched, work_in
+from omo.state.runtime import CALLED_OFF, OPEN_STATES, is_live, is_open, is_paused_by_user, unvouched, work_in
 from omo.text import clip
 from omo.work import budget, outcome
 
@@ -209,10 +209,10 @@ def kept_state(row: SessionRow, old: Summary, summary: Summary) -> Summary:
     workflow's `own` pause ends when the workflow no longer says so. What the user was told is not told again.
     """
     was, state = old.get("state"), summary["state"]
-    is_paused_by_user = was == "paused" and not old.get("own") and state == "active"
+    stays_paused = is_paused_by_user(old) and state == "active"
     is_let_go = was == "exhausted" and not row["ulw"].get("enabled")
     is_stopped = bool(old.get("stoppedByName")) or was == CALLED_OFF
-    if is_paused_by_user or (state != "done" and (is_let_go or is_stopped)):
+    if stays_paused or (state != "done" and (is_let_go or is_stopped)):
         return {**summary, **_of_a_state(old)}
     if "told" in summary and was == state and old.get("why") == summary["why"]:
         known: Summary = {**summary, "told": old.get("told", False)}
