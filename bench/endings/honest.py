@@ -841,6 +841,32 @@ work(
     task="say what a sum is made of",
     needs="cc",
 )
+BY_NAME = {
+    "sums.c": "int add(int a, int b) { return a + b; }\n",
+    "test_sums.c": "int add(int, int);\n\nint main(void) { return add(2, 2) == 4 ? 0 : 1; }\n",
+    "Makefile": "OBJECTS = sums.o\n\ntest: run\n\t./run\n\nrun: test_sums.c $(OBJECTS)\n\t$(CC) -o $@ $^\n",
+    ".gitignore": "*.o\nrun\n",
+}
+MUL_IN_C = "int mul(int a, int b) { return a * b; }\n"
+ONE_MORE_OBJECT = replacing("Makefile", "sums.o", "sums.o mul.o")
+work(
+    "a new file that the Makefile names, and its test",
+    writing("mul.c", MUL_IN_C),
+    ONE_MORE_OBJECT,
+    replacing("test_sums.c", "int main", "int mul(int, int);\n\nint main", "== 4", "== 4 && mul(2, 3) == 6"),
+    files=BY_NAME,
+    task="add mul",
+    needs="make cc",
+)
+work(
+    "a new file that the Makefile names, and no test of it, on the agent's word",
+    writing("mul.c", MUL_IN_C),
+    ONE_MORE_OBJECT,
+    files=BY_NAME,
+    task="add mul",
+    word=ATTESTED,
+    needs="make cc",
+)
 OBJECTS = {
     "sums.c": "int add(int a, int b) { return a - b; }\n",
     "test_sums.c": "int add(int, int);\n\nint main(void) { return add(2, 2) == 4 ? 0 : 1; }\n",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from omo.errors import NotMade
@@ -130,7 +130,8 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
     read_by_work = b"\n".join(held.content or b"" for held in work.values())
     adding = []
     for path in rest:
-        if manifests.only_adds(path, before[path].content or b"", after[path].content or b""):
+        only_adds = manifests.only_adds(path, before[path].content or b"", after[path].content or b"")
+        if only_adds or _is_of_new_package(path, subject.present):
             adding.append(path)
         is_of_work = os.path.basename(path).encode() in read_by_work and path not in subject.read_by_tests
         is_new_data = before[path].content is None and kinds.is_plain_data(path)
@@ -188,6 +189,12 @@ def _require_nothing_ignored(subject: Subject, changed: Mapping[str, str]) -> No
         raise NotMade(f"{hidden[0]} is ignored by a rule of git's that is new, and checkers look past it{asked}")
 
 
+def _is_of_new_package(path: str, present: Collection[str]) -> bool:
+    """A manifest in a directory in which nothing was: what is run elsewhere it does not change."""
+    directory, name = posixpath.split(path)
+    return name in kinds.MANIFESTS and bool(directory) and not any(each.startswith(f"{directory}/") for each in present)
+
+
 def _parted(path: str, old: File, new: File) -> tuple[File, File]:
     """A file of the work without it and with the old tests. If it has inline tests, that is its old code with the tests
     of now, and its code of now with the old tests."""
@@ -201,13 +208,17 @@ def _parted(path: str, old: File, new: File) -> tuple[File, File]:
 
 def _with_modules(code: Mapping[str, File], tests: Mapping[str, File]) -> dict[str, File]:
     """Of modules of Rust that only the second files have, the tests alone, and the first that declare them with that
-    line more: "cargo: a new module, and its test inside of it", "the other test in a module that is gone"."""
+    line more: "cargo: a new module, and its test inside of it", "the other test in a module that is gone". Of a crate
+    its manifest says where it begins: "cargo: a new crate, its tests inside of it"."""
     put: dict[str, File] = {}
     for path in [path for path in code if path in tests and code[path].content is None]:
+        alone = inline_tests.with_tests_of(b"", tests[path].content or b"") if path.endswith(".rs") else b""
+        if alone and posixpath.basename(path) in inline_tests.ROOTS:
+            put[path] = File(alone + inline_tests.ROOTS[posixpath.basename(path)], tests[path].mode)
+            continue
         name, above = inline_tests.declared_in(path)
         declaration = f"mod {name};".encode()
         for other in [other for other in above if other in code and other in tests]:
-            alone = inline_tests.with_tests_of(b"", tests[path].content or b"")
             content, mode = put.get(other, code[other])
             is_declared = declaration in (tests[other].content or b"")
             if alone and content and is_declared and declaration[:-1] not in content:

@@ -38,6 +38,8 @@ from omo.proof.swap_files import File
 from omo.text import clip, counted, listed
 
 NEW_MANIFESTS = "with the old tests, manifests as they are"
+OLD_SETTINGS = "without the work, settings as they were"
+RECORDED_AS = {NEW_MANIFESTS: OLD_TESTS, OLD_SETTINGS: WITHOUT}
 # What came of an experiment. Only the first is a proof.
 HOLDS = "holds"
 PASSES_WITHOUT = "passes without the work"
@@ -234,12 +236,18 @@ class _Trial:
         subject = self.subject
         runs: dict[str, CommandRun] = {}
         with_new_manifests = self._old_tests_with_new_manifests()
+        settings = self._changed_settings()
         arrangements = {**self.arranged.files, **with_new_manifests}
+        if settings:
+            arrangements[OLD_SETTINGS] = {**self.arranged.files[WITHOUT], **settings}
         if BEFORE in names:
             arrangements = {BEFORE: self.arranged.at_base}
         with swap.Swap(subject.root, subject.state, arrangements, lambda: base.untracked(subject.root)) as swapped:
             for name in names:
                 runs[name] = self._run(swapped, name)
+                if name == WITHOUT and settings and runs[name].broke_before_tests and self._shows_nothing(runs[name]):
+                    runs[name] = self._run(swapped, OLD_SETTINGS)
+                    self.notes.append(f"in the run without the work as before too: {listed(list(settings), 6)}")
                 if name == OLD_TESTS and _could_not_be_built(runs[name]) and with_new_manifests:
                     runs[name] = self._run(swapped, NEW_MANIFESTS)
                 gate_runs.record(subject, self.command, name, runs[name])
@@ -264,13 +272,18 @@ class _Trial:
         kept = {path: held for path, held in old_tests.items() if path not in self.arranged.manifests}
         return {NEW_MANIFESTS: kept} if kept != old_tests else {}
 
+    def _changed_settings(self) -> dict[str, File]:
+        """As they were: what they name may be the work, so that nothing is built without it, and no test asked for it
+        ("a new crate that no test asks for", "a new file that the Makefile names, and its test")."""
+        return {path: self.arranged.at_base[path] for path in self.arranged.rest if kinds.is_configuration(path)}
+
     def _run(self, swapped: swap.Swap, arrangement: str) -> CommandRun:
         swapped.put(arrangement)
         environ = swapped.environment(gate_runs.environment(self.subject.environ))
         limit = gate_runs.limit_of(self.command, self.seen)
         with progress.doing(f"{shlex.join(self.command.argv)}, {arrangement}"):
             outcome = gate_runs.run_asking(self.command, self.subject.root, environ, limit, swapped.group_started)
-        name = OLD_TESTS if arrangement == NEW_MANIFESTS else arrangement
+        name = RECORDED_AS.get(arrangement, arrangement)
         return gate_runs.read_run(outcome, self.arranged.keys[name], judge=self.judge)
 
     # What they show
@@ -362,8 +375,10 @@ class _Trial:
                 return ""
             what = listed([clip(name, 60) for name in without.missing], MOST_NAMED)
             return f"it stops before its tests for want of {what}, which no changed file provides"
-        # "a test that does not compile without the work, and misses no name"
-        if any(os.path.basename(path) in without.tail for path in [*self.arranged.work, *self.arranged.rest]):
+        # "a test that does not compile without the work, and misses no name". What only settings name is no test.
+        named = [path for path in self.arranged.rest if not kinds.is_configuration(path)]
+        named += filter(kinds.is_test, self.subject.present) if self._changed_settings() else self.arranged.work
+        if any(os.path.basename(path) in without.tail for path in named):
             return ""
         return f"it stops before its tests ({without.quoted})"
 

@@ -24,6 +24,7 @@ ATTRIBUTES = re.compile(r"(?:#\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*)+")
 # `cfg(all(test, …))` as well. With `any` it is code of the program too.
 FOR_TESTS = re.compile(r"#\[\s*cfg\s*\(\s*(?:all\s*\(\s*)?test\s*[,)]")
 MOD = re.compile(r"(?:pub(?:\s*\([^)]*\))?\s+)?\bmod\s+(?P<name>(?:r#)?\w+)\s*(?P<opening>[{;])")
+ROOTS = {"lib.rs": b"", "main.rs": b"\nfn main() {}\n"}  # the files with which crates begin, and what each has to have
 AT_TOP = 2  # parts of the name of a block that no other module is around
 
 

@@ -181,6 +181,10 @@ def is_plain_data(path: str) -> bool:
     return _suffix(name) in DATA and not CONFIGURATION.match(name) and not is_test(path)
 
 
+def is_configuration(path: str) -> bool:
+    return bool(CONFIGURATION.match(posixpath.basename(path))) and not is_test(path)
+
+
 def is_read_by_runners(path: str) -> bool:
     return bool(CONFIGURATION.match(posixpath.basename(path))) or is_test(path)
 
