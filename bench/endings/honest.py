@@ -616,6 +616,30 @@ typed_again(
 )
 
 
+def over_night(name: str, evening: Callable[[Play], object], morning: str) -> None:
+    """In the morning the run is older than it may be, and still not over: the user is there."""
+
+    @honest(name)
+    def _(run: Play) -> None:
+        committed(run, BUGGY)
+        run.user("ulw make add return the sum")
+        fix(run)
+        evening(run)
+        run.now += 12 * 3600
+        run.user(morning)
+        assert run.stop() == HELD, run.told
+        done(run)
+
+
+over_night("left in the evening, and continued in the morning", lambda run: run.stop(), "continue")
+over_night("stopped in the evening, and continued in the morning", lambda run: run.user("stop"), "continue")
+over_night(
+    "a question in the evening, answered in the morning",
+    lambda run: run.omo('ulw blocked --evidence "add may round or not, and no test says which" --question "Which?"'),
+    "the first",
+)
+
+
 @honest("another task after the cap is a run of its own")
 def _(run: Play) -> None:
     committed(run, {**BUGGY, "calc.py": BUG.replace("a * b", "a + b + 1")})

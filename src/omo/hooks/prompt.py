@@ -151,7 +151,7 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer | None:
         if runtime.work_in(row, "exhausted") or is_called_off:
             after = session.go_on(row, limits=limits, now=world.now, named=named)
         else:
-            after = session.resume(row, named=named)
+            after = session.with_hours_left(session.resume(row, named=named), limits=limits, now=world.now)
         after = session.answered(_with_clock_running(event, after, world.now))
         woken = session.woken(row, after)
         if woken:
@@ -185,7 +185,8 @@ def _hear(event: Event, world: World, reading: Reading) -> Answer:
             events.append({"kind": "resumed" if woken else "end-answered"})
             answer = Answer(message=messages.answered(woken)) if woken else messages.answered_end(ended)
         if woken:
-            after = session.shown_on(after)
+            limits = settings.load(world.environ, world.root).limits
+            after = session.with_hours_left(session.shown_on(after), limits=limits, now=world.now)
         return runtime.Change(answer, session.note_message(after, event.prompt, now=world.now), events)
 
     answer: Answer | None = world.change_live(decide, actor="user")

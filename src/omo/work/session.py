@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omo.clock import stamp
+from omo.clock import seconds, stamp
 from omo.state.rows import EMPTY, without
 from omo.state.runtime import CALLED_OFF, OPEN_STATES, is_live, is_open, is_paused_by_user, unvouched, work_in
 from omo.text import clip
@@ -443,6 +443,15 @@ def resume(row: SessionRow, *, states: tuple[str, ...] = WAITING, own: bool = Tr
     elif others or work_in(row, "active"):
         waiting = others
     return forget_message(_with_work(row, waiting))
+
+
+def with_hours_left(row: SessionRow, *, limits: Limits, now: float) -> SessionRow:
+    """A person has set it going: hours that were over before, say in the night, do not end it at the next Stop."""
+    try:
+        past = now - seconds(str(row["ulw"].get("armedAt") or stamp(now)))
+    except ValueError:
+        return row  # which the Stop calls unreadable
+    return note(row, {"armedAt": stamp(now)}) if past >= limits["max_hours"] * 3600 else row
 
 
 def answered(row: SessionRow) -> SessionRow:
