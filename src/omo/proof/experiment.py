@@ -8,7 +8,8 @@
 
 A run that was seen on exactly these files is not made again, but for failures that may have been the machine's. What
 was not seen is made here, in the user's own tree (`swap.py`), and kept by the files it ran on. Where tests still fail,
-a run with all files as at the base says which of them failed before.
+a run with all files as at the base says which of them failed before; where old ones may no longer run, how many there
+were.
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ class _Trial:
         if missing or now is None:
             runs[AS_IT_IS] = self.run_as_it_is()
         before = self._seen(BEFORE)
-        if before is None and self.subject.makes and self._may_have_failed_before(runs):
+        if before is None and self.subject.makes and (self._may_have_failed_before(runs) or _may_be_fewer(runs)):
             self._require_time(2)
             before = self._make([BEFORE])[BEFORE]
             runs[AS_IT_IS] = self.run_as_it_is()
@@ -335,8 +336,8 @@ class _Trial:
                 return self._result(FAILS, reason, runs, still_failing=still_failing)
         if old is not None and old.result != "pass" and not self._may_fail(old, still_failing):
             return self._old_tests_fail(runs)
-        for other, name in ((without, WITHOUT), (old, OLD_TESTS)):
-            if reason := _fewer(other, now, name):
+        for other, run, name in ((without, now, WITHOUT), (old, now, OLD_TESTS), (before, old, BEFORE)):
+            if reason := _fewer(other, run, name):
                 return self._result(FEWER_TESTS, reason, runs)
         if self.arranged.peeks:
             reason = f"the work has words by which code looks at its tests ({listed(self.arranged.peeks, 3, '; ')})"
@@ -501,13 +502,23 @@ def _repeated(run: CommandRun) -> int:
     return max(0, run.counts.failed - len(run.failing)) if run.counts else 0
 
 
-def _fewer(other: CommandRun | None, now: CommandRun, name: str) -> str:
-    if other is None or other.counts is None or now.counts is None or other.broke_before_tests:
+def _may_be_fewer(runs: Mapping[str, CommandRun]) -> bool:
+    """Old tests may no longer run, and new ones that could not be loaded without the work make up for their number:
+    "an old test that is not found any more, and as many new ones"."""
+    without, old = runs[WITHOUT], runs.get(OLD_TESTS)
+    if old is None or old.result != "pass" or old.counts is None or without.counts is None:
+        return False
+    return bool(without.unreached) and old.counts.total < without.counts.total - without.unreached
+
+
+def _fewer(other: CommandRun | None, now: CommandRun | None, name: str) -> str:
+    if other is None or now is None or other.counts is None or now.counts is None or other.broke_before_tests:
         return ""
+    then = "with the old tests" if name == BEFORE else "now"
     if now.counts.total < other.counts.total:
-        return f"{name} {counted(other.counts.total, 'test')} ran, and now {now.counts.total}"
+        return f"{name} {counted(other.counts.total, 'test')} ran, and {then} {now.counts.total}"
     if now.counts.skipped > other.counts.skipped:
-        return f"{name} {counted(other.counts.skipped, 'test')} skipped, and now {now.counts.skipped}"
+        return f"{name} {counted(other.counts.skipped, 'test')} skipped, and {then} {now.counts.skipped}"
     return ""
 
 

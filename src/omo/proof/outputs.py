@@ -87,7 +87,8 @@ class Printed:
     `counts` is None where the runner prints none that are known, or did not come to its end. `failing` are tests, files
     that could not be loaded, or a checker's findings, in the runner's spelling, without lines and times.
     `names_are_whole` says that nothing else failed: not so where a name is missing, or the runner stopped before its
-    last test. `broke_before_tests`: it failed by a build, an import, a collection or a configuration, and by no test.
+    last test. `broke_before_tests`: it failed by a build, an import, a collection or a configuration, and by no test;
+    `unreached` files could not be loaded, and count as one test each.
     `missing` is what its messages say is not there, where it did not succeed. `quoted` is the line that tells most.
     """
 
@@ -95,6 +96,7 @@ class Printed:
     failing: Sequence[str] = ()
     names_are_whole: bool = False
     broke_before_tests: bool = False
+    unreached: int = 0
     missing: Sequence[str] = ()
     subtests: Sequence[str] = ()
     quoted: str = ""
@@ -121,6 +123,7 @@ def read_printed(text: str, exit_code: int | None) -> Printed:
         failing=sorted(failing),
         names_are_whole=exit_code is not None and are_whole and not _PACKAGES_STOPPED.search(text),
         broke_before_tests=broke,
+        unreached=sum(summary.unreached for summary in summaries),
         missing=sorted(missing),
         subtests=sorted(subtests),
         quoted=_quoted(text, summaries),
