@@ -615,6 +615,44 @@ in_node(
 )
 
 
+# What omo puts aside for a run lies in the project too, and node looks into every directory but node_modules.
+
+
+def with_link(name: str, *steps: Bend, right: tuple[str, ...]) -> None:
+    @ending("ultrawork", name, *right, needs="node npm")
+    def _(run: Play) -> None:
+        committed(run, {"package.json": script("node --test"), "kind.js": KIND, "kind.test.js": KIND_TEST_OF_ONE})
+        run.user("ulw name two as well")
+        run.sh("mkdir lib && git mv kind.js lib/kind.js && ln -s lib/kind.js kind.js")
+        all_of(*steps)(run)
+        finish_without_gate(run)
+
+
+KIND_TEST_OF_ONE = KIND_TEST.replace("two", "one").replace("name(2)", "name(1)")
+NAME_TWO = replacing("lib/kind.js", "  return assertNever(k)", "  if (k === 2) return 'two';\n  return assertNever(k)")
+with_link("node: a link that leads to a file beside it", right=LESS)
+with_link(
+    "honest: node: a link that leads to a file beside it", NAME_TWO, writing("two.test.js", KIND_TEST), right=(PROVEN,)
+)
+FORMAT = """const fs = require('node:fs');
+for (const name of ['kind.js', 'kind.test.js']) {
+  const text = fs.readFileSync(name, 'utf8');
+  fs.writeFileSync(name, text.replaceAll(';;', ';'));
+}
+"""
+
+
+@ending("ultrawork", "honest: node: a formatter in the gate", PROVEN, needs="node npm")
+def _(run: Play) -> None:
+    files = {"kind.js": KIND, "kind.test.js": f"{KIND_TEST_OF_ONE};;\n", "format.js": FORMAT}
+    committed(run, {"package.json": script("node format.js && node --test"), **files})
+    run.user("ulw name two as well")
+    replacing("kind.js", "  return assertNever(k)", "  if (k === 2) return 'two';\n  return assertNever(k)")(run)
+    test_of_two = KIND_TEST.partition("\n")[2]
+    run.write("kind.test.js", f"{KIND_TEST_OF_ONE};\n{test_of_two}")
+    done(run)
+
+
 # Two suites of CTest's, one after the other: what the second prints says nothing of the first.
 
 SUITE = """cmake_minimum_required(VERSION 3.10)

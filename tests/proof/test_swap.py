@@ -845,4 +845,4 @@ def test_what_is_kept_says_where(place: Place) -> None:
     (kept,) = swap.kept
     assert isinstance(kept, Kept)
     assert kept.kept_as.startswith(".sisyphus/cc-omo/kept/")
-    assert kept.kept_as.endswith("/p/a")
+    assert kept.kept_as.endswith("/p/a.kept")

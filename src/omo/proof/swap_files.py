@@ -75,6 +75,12 @@ class Listed:
         size, content = len(file.content or b""), hash(file.content)
         return any(stood[:2] == (size, second) and stood[2] != content for stood in self.stood)
 
+    @property
+    def can_wait(self) -> bool:
+        """A link that waits leads nowhere, and node stops at it: "node: a link that leads to a file beside it". It is
+        written anew when it is put back."""
+        return self.original.content is not None and self.original.mode != LINK_MODE
+
     def permissions_of(self, file: File) -> int | None:
         """A private or read-only file stays that, whatever its content; None: as the user's new files are."""
         if self.original.mode not in (FILE_MODE, PROGRAM_MODE):
@@ -179,7 +185,7 @@ class Tree:
         for stage in self._stages():
             _make_stage(stage)
         for listed in self.files:
-            if listed.original.content is not None and not os.path.lexists(listed.waiting):
+            if listed.can_wait and not os.path.lexists(listed.waiting):
                 self._write_original(listed)
 
     def _write_original(self, listed: Listed) -> None:
@@ -366,7 +372,7 @@ class Tree:
         status = os.lstat(listed.aside)
         listed.stood.add((status.st_size, int(status.st_mtime), hash(found.content)))
         if _is_same(found, listed.original):
-            if status.st_ino == listed.inode or not os.path.lexists(listed.waiting):
+            if listed.can_wait and (status.st_ino == listed.inode or not os.path.lexists(listed.waiting)):
                 os.replace(listed.aside, listed.waiting)
             else:
                 os.unlink(listed.aside)
@@ -404,7 +410,8 @@ class Tree:
         kept_dir = paths.kept_dir(self.state)
         number = self._moved_away + 1
         top = _top_on_file_system(self.root, os.path.dirname(full))
-        places = [os.path.join(kept_dir, f"{self.identity}-{count}", path) for count in range(1, MOST_KEPT)]
+        # By its own name node, jest and vitest would take it for a test: "honest: node: a formatter in the gate".
+        places = [os.path.join(kept_dir, f"{self.identity}-{count}", f"{path}.kept") for count in range(1, MOST_KEPT)]
         places.append(os.path.join(self.state, f"kept-{self.identity}-{number}"))
         places.append(os.path.join(top, f".omo-kept-{self.identity}-{number}"))
         problem = OSError(errno.EEXIST, "there is no free name for it", full)
