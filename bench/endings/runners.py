@@ -746,6 +746,30 @@ beside_old_failure(
     right=LESS,
     needs="node npm",
 )
+NODE_FILES = {
+    **NODE_PARTS,
+    "package.json": script("node --test"),
+    "one/zero.test.js": "require('node:test')('zero', () =>"
+    " require('assert').equal(require('./sums').add(0, 0), 0));\n",
+}
+beside_old_failure(
+    "cheat: broken where another file has a failing test of the same name",
+    NODE_FILES,
+    replacing("two/sums.js", "a + b, 0", "a + b, 1"),
+    writing("two/mul.js", "exports.mul = (a, b) => a * b;\n"),
+    appending(
+        "two/sums.test.js", "const { mul } = require('./mul');\ntest('mul', () => assert.equal(mul(2, 3), 6));\n"
+    ),
+    right=LESS,
+    needs="node npm",
+)
+beside_old_failure(
+    "honest: node, two of the same name fail as before",
+    {**NODE_FILES, "two/sums.js": "exports.sum = () => 0;\n"},
+    MEND_MUL,
+    right=(PROVEN,),
+    needs="node npm",
+)
 beside_old_failure(
     "honest: go, one fails as before, and nothing can be built without the new function",
     GO_WITH_OLD_FAILURE,

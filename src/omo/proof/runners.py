@@ -76,7 +76,7 @@ _KINDS = {
 
 
 def _count(text: str, failing: Sequence[str] = ()) -> Counts:
-    """`failing` are the names of those that failed, as often as each was named."""
+    """`failing` are the names of those that failed, as often as each was named, where a test may fail several times."""
     number = dict.fromkeys(_KINDS, 0)
     pairs = _NUMBER_FIRST if text[:1].isdigit() else _WORD_FIRST
     for pair in pairs.finditer(text):
@@ -85,7 +85,7 @@ def _count(text: str, failing: Sequence[str] = ()) -> Counts:
                 number[kind] += int(pair["number"])
     failed = number["failed"]
     if failed == len(failing):
-        failed = len(set(failing))  # one test fails several times by its subtests, or once more while it is torn down
+        failed = len(set(failing))
     passed = number["passed"] or max(0, number["total"] - failed - number["skipped"])
     return Counts(passed, failed, number["skipped"])
 
@@ -98,12 +98,14 @@ class Runner:
 
     `end` has the numbers of a run, and `start` is to be followed by it. `test` is one that failed, in the file `above`;
     `file` one that could not be loaded, which is among the numbers if `counts_files`. `part` and `labelled` are tests
-    of which a subtest failed. After `stopped` there may be more tests than were run, unless it `went_on`.
+    of which a subtest failed. After `stopped` there may be more tests than were run, unless it `went_on`. One that
+    `counts_parts` counts a test once more for each of its subtests, and where it fails again while it is torn down.
     """
 
-    def __init__(self, *patterns: str, counts_files: bool = True) -> None:
+    def __init__(self, *patterns: str, counts_files: bool = True, counts_parts: bool = False) -> None:
         self.pattern = lines(*patterns)
         self.counts_files = counts_files
+        self.counts_parts = counts_parts
 
     def summaries(self, matches: Iterable[re.Match[str]]) -> list[RunnerSummary]:
         """One for each run, as tox, nox and cargo make several."""
@@ -137,10 +139,11 @@ class Runner:
         tests = [*said.get("test", []), *labelled]
         passed_beside = set(parts) - set(tests)  # pytest counts a test as passed whose subtests fail
         tests = [*tests, *parts]
-        failing = frozenset([*tests, *files])
+        named = [*tests, *files]
+        failing = frozenset(named)
         if "end" not in said:
             return RunnerSummary(None, failing, len(files), "summary" in said and "start" not in said, "")
-        counts = _count(said["end"][0], [*tests, *files])
+        counts = _count(said["end"][0], named if self.counts_parts else ())
         if not self.counts_files:
             counts = counts._replace(failed=counts.failed + len(set(files)))
         # pytest counts a test twice that passed, and failed while it was torn down.
@@ -149,7 +152,8 @@ class Runner:
         line = said["line"][0]
         if counts.failed == len(failing) == 1 and "error" in said:
             line = f"{min(failing).partition(' ')[0]}: {said['error'][-1]}"
-        is_named = counts.failed <= len(failing) and ("stopped" not in said or "went_on" in said)
+        ran_all = "stopped" not in said or "went_on" in said
+        is_named = ran_all and (counts.failed <= len(failing) or counts.failed == len(named))
         return RunnerSummary(counts, failing, len(set(files)), is_named, line, frozenset(said.get("subtest", [])))
 
 
@@ -164,6 +168,7 @@ _PYTEST = Runner(
     r"^ERROR (?P<file>[^:\n]+?)(?: - .*)?$",
     r"^=* ?(?P<end>(?=.*(?:passed|failed|skipped|selected|errors?)\b)(?:\d+ (?!tests? collected)[a-z ]+(?:, )?)+"
     r"|no tests ran) in [\d.]+s(?: \([\d:, day]+\))? ?=*$",
+    counts_parts=True,
 )
 _UNITTEST = Runner(
     r"^=+\n(?:ERROR|FAIL): (?P<file>\S+ \(unittest\.loader\._FailedTest\S*\))$",
@@ -171,6 +176,7 @@ _UNITTEST = Runner(
     r"^=+\n(?:ERROR|FAIL|UNEXPECTED SUCCESS): (?P<test>\S+ \([\w.<>]+\)|.+)",
     r"^(?P<error>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b.*)",
     r"^(?P<end>Ran \d+ tests? in .*\n(?:OK|FAILED|NO TESTS RAN)\b.*)$",
+    counts_parts=True,
 )
 _JEST = Runner(
     r"^FAIL (?P<file>\S.*?)(?: \([\d.]+ m?s\))?\n  ● Test suite failed to run$",
