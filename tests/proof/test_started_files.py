@@ -34,6 +34,8 @@ from tests.proof.test_own_commands import lay_out
         ("python3 manage.py test", ["manage.py"]),
         ("./verify.sh --all", ["verify.sh"]),
         ("node tools/run.js", ["tools/run.js"]),
+        ("node --check tools/run.js", []),
+        ("bash -n verify.sh", []),
         ("npm run all", ["check.py", "tools/pre.js", "tools/run.js"]),
         ("npm --prefix tools run js", ["tools/run.js"]),
         ("sh -c '. ./verify.sh && pytest | tail -1'", ["verify.sh"]),

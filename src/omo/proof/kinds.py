@@ -68,11 +68,12 @@ CONFIGURATION = _any_of("""
     .* *.toml *.ini *.cfg *.lock *.lockb *-lock.json *-lock.yaml go.sum go.work *.gemspec *.csproj *.sln *.gradle
     package.json go.mod pom.xml *.gradle.kts Gemfile composer.json mix.exs deno.json* Package.swift pubspec.yaml
     *requirements*.txt *requirements*.in MANIFEST.in *.pth Pipfile noxfile.py pylintrc pyrightconfig.json
-    Makefile makefile GNUmakefile *.mk CMakeLists.txt *.cmake meson.build justfile Justfile Taskfile.* Rakefile
+    Makefile Makefile.* makefile GNUmakefile *.mk *.mk.in *.make *.mak CMakeLists.txt *.cmake *.cmake.in meson.build
+    justfile Justfile Taskfile.* Rakefile
     tsconfig*.json jsconfig*.json biome.json* turbo.json nx.json pnpm-workspace.yaml rust-toolchain* *baseline.txt
-    jest.config.* vitest.config.* vite.config.* playwright.config.* cypress.config.* babel.config.* eslint.config.*
-    prettier.config.* stylelint.config.* phpunit.xml* *.neon *-suppressions.json *baseline.xml *baseline.json
-    python python3 pytest tox nox ruff mypy coverage
+    jest.config.* vitest.config.* vitest.workspace.* vite.config.* playwright.config.* cypress.config.* babel.config.*
+    ava.config.* karma.conf.* wdio.conf.* eslint.config.* prettier.config.* stylelint.config.* phpunit.xml* *.neon
+    *-suppressions.json *baseline.xml *baseline.json python python3 pytest tox nox ruff mypy coverage
 """)
 # Packages of others, which go with the manifest that asks for them, and what their managers are told. An ending put a
 # program of its own into node_modules/.bin in the place of the runner's.

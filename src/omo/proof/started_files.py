@@ -23,6 +23,8 @@ PYTHON_FILES = re.compile(r"^python_files\s*=(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 CARGO_TEST = re.compile(r'^\[\[(?:test|bench)\]\]\n(?:(?!\[).*\n)*?path\s*=\s*"([^"\n]+)"', re.MULTILINE)
 # What stands in front of the script that is meant, where its options were not understood.
 STARTERS = re.compile(rf"{calls.INTERPRETER.pattern}|deno|run|source|\.")
+# They read a file and start nothing: "honest: node: the syntax of the source looked at before its tests".
+READS_ONLY = ("node --check", "node -c", "sh -n", "bash -n", "ruby -c", "perl -c", "php -l")
 # What hands on the files that it is given, to a shell or as one program.
 FINDS = re.compile(r"find|ls|cat|run-parts|t?cc|gcc|clang|(?:[cg]|clang)\+\+|rustc|javac")
 # One of several letters, words or patterns: "tests that npm's script finds by a set of letters".
@@ -128,6 +130,8 @@ def _looped_over(files: Files, call: Call) -> list[str]:
 def _started(files: Files, call: Call) -> list[str]:
     """The program of a call, or the script, module, class or directory that an interpreter is given."""
     words = [*call.program.split(), *call.given]
+    if calls.beginning(words, READS_ONLY):
+        return []
     if words[0] == "make":  # "half, the target of another file of make's"
         return [word for before, word in pairwise(words) if before == "-f"]
     if words[0] == "java":
