@@ -57,6 +57,14 @@ def test_what_the_user_asked_for_by_name_is_next_until_it_is_begun(project: Proj
         project.prompt(f"/omo:{asked}")
         assert begins in project.agent("next").out
     assert project.agent("next", "--json").json["next"]["action"] == "start"
+    project.write("notes.md", "a file NOTES\n")
+    for asked, begins in (
+        ("verify notes.md", "  $ omo verify begin --file notes.md\n"),
+        ("ultraexecute notes.md", "  $ omo plan start notes.md\n"),
+        ("ultragoal @notes.md", "  $ omo ultragoal create-goals --start --brief-file notes.md\n"),
+    ):
+        project.prompt(f"/omo:{asked}")
+        assert begins in project.agent("next").out
     project.check("ultragoal", "create-goals", "--brief", TWO)
     assert "brief-file" not in project.agent("next").out
     project.check("state", "clear", "--mode", "ultragoal", "--force", by="user")

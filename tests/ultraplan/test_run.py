@@ -45,8 +45,8 @@ def test_start_records_the_base_the_fence_and_the_steps(tmp_path: Path) -> None:
     assert here.counts() == ("active", 3, 3)
     assert here.row()["ulw"]["enabled"] is True
     assert (begun.next.action, begun.next.item) == ("execute", "1")
-    assert here.told()["next"] == begun.next.short
-    assert begun.next.short.startswith("step 1 Add part 1; verify: ")
+    assert here.told()["next"] == "step 1 Add part 1", "the rest is what omo next is for"
+    assert begun.next.text.startswith("step 1 Add part 1; verify: ")
     assert here.git("status", "--porcelain") == ""
 
 

@@ -21,6 +21,12 @@ from omo.views.session import WAITING, Work
 from omo.work import left_open, requests
 from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
+
+TO_BE_NAMED = ("FILE", "PLAN")
+
 
 def register(commands: options.Commands) -> None:
     options.top_command(commands, "next", run)
@@ -181,9 +187,21 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
                 return None
             words = f" {dumps(clip(str(row['text']), LONGEST_TEXT))}" if row.get("text") else ""
             why = f"the user typed /omo:{asked}{words}, and nothing of it was begun"
-            return NextStep("start", why, workflow.module("status").BEGINNINGS[asked])
+            return NextStep("start", why, _with_named_file(workflow.module("status").BEGINNINGS[asked], row))
         begun.add(kind)
     return None
+
+
+def _with_named_file(commands: tuple[Command, ...], request: SessionEvent) -> tuple[Command, ...]:
+    """The file that the user named, and typed nothing else, is there already."""
+    if not requests.digest_of_lone_file(request):
+        return commands
+    name = requests.files_of(request)[0]["name"]
+    named = []
+    for each in commands:
+        argv = tuple(name if word in TO_BE_NAMED else word for word in each.argv)
+        named.append(each if argv == each.argv else Command(argv))
+    return tuple(named)
 
 
 def _nothing_is_on(context: Context, session: str, rows: Json) -> Result:

@@ -11,7 +11,7 @@ from omo.text import block, clip
 from omo.work import outcome
 from omo.work.publish import publish, publish_damage
 from omo.work.run import Caller
-from omo.work.status import DAMAGED, Command, Item, NextStep, Status, command
+from omo.work.status import DAMAGED, LONGEST_SHORT, Command, Item, NextStep, Status, command
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import StepAudit
 from omo.workflows.ultraplan.next_step import next_step
@@ -180,11 +180,15 @@ def summarize(loaded: RunStatus, step: NextStep) -> Summary:
         open_count = 0
     if state.end == "failed":  # Stop reads this once the user has answered, and then nobody waits any more
         step = step._replace(why=f"step {step.item} failed")
+    following = None if step.action == "done" else step.short
+    if step.action == "execute":  # for Stop, which is short: the step by its name
+        to_do = loaded.document.step(int(step.item))
+        following = clip(f"step {step.item} {to_do.title if to_do else ''}", LONGEST_SHORT)
     summary: Summary = {
         "run": state.run,
         "open": open_count,
         "total": len({*left, *passed}),
-        "next": None if step.action == "done" else step.short,
+        "next": following,
     }
     if state.is_open:
         summary["fence"] = state.fence
