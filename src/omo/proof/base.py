@@ -74,9 +74,7 @@ class Look:
         """The same without files that do not count."""
         if self.changed is None:
             return self
-        kept = dict(self.changed)
-        for path in paths:
-            kept.pop(path, None)
+        kept = _without(self.changed, paths)
         look = Look(tree_of(kept), kept, self.untracked, self.unknown)
         look.now, look.base = self.now, self.base
         return look
@@ -214,21 +212,20 @@ def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> F
         except (OmoError, OSError) as error:
             return {"unknown": str(error)}
     assert seen.base is not None
-    now = _without_leftovers(root, seen.base.get("head"), Look("", seen.now, seen.untracked), left_out)
-    assert now.changed is not None
+    now = _without_leftovers(root, seen.base.get("head"), seen.now, left_out)
     marked: FilesAtEnd = {
         "head": seen.base.get("head"),
         "view": seen.base.get("view"),
         "exclude": seen.base.get("exclude"),
         "files": {},
-        "tree": now.tree,
-        "count": len(now.changed),
+        "tree": tree_of(now),
+        "count": len(now),
         "left_out": sorted(set(left_out)),
     }
     if rules := seen.base.get("rules"):
         marked["rules"] = rules
-    if len(now.changed) <= MOST_FILES:
-        marked["changed"] = now.changed
+    if len(now) <= MOST_FILES:
+        marked["changed"] = now
     return marked
 
 
@@ -240,16 +237,16 @@ def changed_since(root: str, marked: FilesAtEnd) -> Since:
     if why := marked.get("unknown"):
         return Since([], str(why))
     try:
-        now = _without_leftovers(root, marked.get("head"), _look(root, marked), marked["left_out"])
+        now = _without_leftovers(root, marked.get("head"), _look(root, marked).changed or {}, marked["left_out"])
     except (OmoError, OSError) as error:
         return Since([], str(error))
     except (KeyError, TypeError, AttributeError):
         return Since([], "what was noted of them is not as omo wrote it")
-    if now.tree == marked.get("tree"):
+    if tree_of(now) == marked.get("tree"):
         return Since([])
-    if "changed" not in marked or now.changed is None:
+    if "changed" not in marked:
         return Since([f"some of {marked.get('count')} files that differ from the commit"])
-    return Since(differing(marked["changed"], now.changed)[:MOST_NAMED])
+    return Since(differing(marked["changed"], now)[:MOST_NAMED])
 
 
 def is_changed(root: str, moment: float) -> bool:
@@ -291,15 +288,15 @@ def changed_at_end(root: str, began: Base | str, marked: FilesAtEnd) -> list[str
     return sorted(path for path in paths if not _is_own(path))
 
 
-def _without_leftovers(root: str, head: str | None, look: Look, left_out: Iterable[str]) -> Look:
+def _without_leftovers(root: str, head: str | None, changed: Files, left_out: Iterable[str]) -> Files:
     """Also those that git tracks: `git add -A` after an end would otherwise be a change. Not those that the commit has:
     "work in a directory called coverage, put back before the Stop"."""
-    leftovers = list(filter(is_leftover, look.changed or ()))
+    leftovers = list(filter(is_leftover, changed))
     if leftovers and head:
         command = ["ls-tree", "-z", "--name-only", head, "--", *leftovers]
         committed = git.start(root, command, seconds=git.HOOK_SECONDS).answer().lines
         leftovers = [path for path in leftovers if path not in committed]
-    return look.without([*left_out, *leftovers])
+    return _without(changed, [*left_out, *leftovers])
 
 
 def untracked(root: str) -> frozenset[str]:
@@ -331,6 +328,11 @@ def tree_of(changed: Files) -> str:
 def differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     """The paths in which two looks differ."""
     return sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+
+
+def _without(files: Files, paths: Iterable[str]) -> Files:
+    left_out = set(paths)
+    return {path: digest for path, digest in files.items() if path not in left_out}
 
 
 def is_leftover(path: str) -> bool:
