@@ -92,36 +92,27 @@ class HeldLines:
 
 def find(subject: Subject, command: GateCommand, seconds: float) -> HeldLines:
     """Raises NotEvaluable where the gate cannot say anything of these files; they are as they were then too."""
-    arranged = arrange(subject, command)
-    without = {} if arranged.is_data else arranged.files[WITHOUT]
-    after = {path: contents.now(subject.root, path) for path in without}
-    hunks: list[Hunk] = []
-    for path, before in without.items():
-        hunks += hunks_of(path, before, after[path])
-    return _Look(subject, command, hunks, without, after, seconds).answers()
+    return _Look(subject, command, seconds).answers()
 
 
 class _Look:
     """One look: the arrangements that are needed, the runs, and what they say."""
 
-    def __init__(
-        self,
-        subject: Subject,
-        command: GateCommand,
-        hunks: Sequence[Hunk],
-        without: Mapping[str, File],
-        after: Mapping[str, File],
-        seconds: float,
-    ) -> None:
+    def __init__(self, subject: Subject, command: GateCommand, seconds: float) -> None:
+        arranged = arrange(subject, command)
+        without = {} if arranged.is_data else arranged.files[WITHOUT]
         self.subject = subject
         self.command = command
-        self.hunks = sorted(hunks, key=lambda hunk: hunk.size, reverse=True)
-        self.after = after
+        self.after = {path: contents.now(subject.root, path) for path in without}
+        self.hunks: list[Hunk] = []
+        for path, file in self.after.items():
+            self.hunks += hunks_of(path, without[path], file)
+        self.hunks.sort(key=lambda hunk: hunk.size, reverse=True)
         self.began = time.monotonic()
         self.seconds = seconds
         self.runs: list[CommandRun] = []
         self.unread: dict[str, bool] = {}  # by file: the gate passes whatever stands in it
-        broken = {path: File(NO_LANGUAGE, file.mode) for path, file in after.items() if file.content is not None}
+        broken = {path: File(NO_LANGUAGE, file.mode) for path, file in self.after.items() if file.content is not None}
         self.arrangements: dict[str, Mapping[str, File]] = {WITHOUT: without, ALL_BROKEN: broken}
         for hunk in self.hunks:
             self.arrangements[hunk.place] = {hunk.path: hunk.reverted}
