@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import posixpath
 from collections.abc import Collection, Sequence
 
 from omo import safe_open
 from omo.errors import NotMade
 from omo.proof import base, git
-from omo.proof.project_files import MOST_OF_FILE, commit_at
+from omo.proof.project_files import MOST_OF_FILE, NamedFiles, commit_at
 from omo.proof.swap_files import NOTHING, File
 from omo.state import paths
 
@@ -38,7 +37,7 @@ def at_base(root: str, state: str, began: Base, wanted: Sequence[str]) -> dict[s
     return held
 
 
-class BaseFiles:
+class BaseFiles(NamedFiles):
     """The files as they were when a run began, for whoever reads a few of them. What was not kept has no text."""
 
     is_committed = False
@@ -50,9 +49,6 @@ class BaseFiles:
         self._differing = began["files"]
         gone = {path for path, digest in self._differing.items() if digest == base.GONE}
         self.names = (self._commit.names if self._commit else frozenset()).union(self._differing) - gone
-
-    def has(self, path: str) -> bool:
-        return path in self.names
 
     def text(self, path: str) -> str:
         digest = self._differing.get(path)
@@ -67,9 +63,6 @@ class BaseFiles:
     def read(self, paths: Collection[str]) -> None:
         if self._commit:
             self._commit.read(paths)
-
-    def in_directory(self, path: str) -> list[str]:
-        return sorted(posixpath.basename(name) for name in self.names if posixpath.dirname(name) == path)
 
 
 def now(root: str, path: str) -> File:

@@ -16,7 +16,7 @@ from omo.proof.typed_commands import argv_of, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator, Sequence
     from typing import Any
 
     from omo.proof.project_files import Files
@@ -379,9 +379,12 @@ def _plain(files: Files, root: str, directory: str, python_test: str) -> list[Ch
     offered: list[Check] = []
     others: list[Check] = []
     for language, kind, commands, signs in PLAIN:
-        present = {found: sign for name, sign in signs.items() if (found := _there(files, directory, name))}
-        for command in commands if present else ():
-            others.append(Check(command.split(), next(iter(present)), language))
+        present: dict[str, str | None] = {}
+        for name, sign in signs.items():
+            if path := _there(files, directory, name):
+                present[path] = sign
+        if present:
+            others += [Check(command.split(), next(iter(present)), language) for command in commands]
         for path, sign in present.items():
             text = files.text(path)
             if sign is None or sign not in text:
@@ -417,29 +420,31 @@ def _there(files: Files, directory: str, name: str) -> str:
 
 def _python_test(files: Files, directory: str) -> str:
     """The first test of Python's in this directory, or in one of tests below it; empty for none."""
-    for below in ("", "tests", "test"):
-        where = posixpath.join(directory, below).rstrip("/")
-        for name in files.in_directory(where):
-            if _is_python_test(name):
-                return posixpath.join(where, name)
+    for path in _paths_in(files, directory, ("", "tests", "test")):
+        if _is_python_test(path):
+            return path
     deeper = (posixpath.join(directory, "tests", ""), posixpath.join(directory, "test", ""))
-    below_them = [path for path in files.names if path.startswith(deeper) and _is_python_test(posixpath.basename(path))]
-    return min(below_them, default="")
+    return min([path for path in files.names if path.startswith(deeper) and _is_python_test(path)], default="")
 
 
-def _is_python_test(name: str) -> bool:
+def _is_python_test(path: str) -> bool:
+    name = posixpath.basename(path)
     return name.endswith("_test.py") or (name.startswith("test_") and name.endswith(".py"))
 
 
 def _node_test(files: Files, directory: str) -> str:
     """The first test here, or in one of the usual directories below, that node itself runs; empty for none."""
-    for below in ("", "test", "tests", "src"):
-        where = posixpath.join(directory, below).rstrip("/")
-        for name in files.in_directory(where):
-            path = posixpath.join(where, name)
-            if name.endswith(NODE_TESTS) and "node:test" in files.text(path):
-                return path
+    for path in _paths_in(files, directory, ("", "test", "tests", "src")):
+        if path.endswith(NODE_TESTS) and "node:test" in files.text(path):
+            return path
     return ""
+
+
+def _paths_in(files: Files, directory: str, below: Sequence[str]) -> Iterator[str]:
+    for name in below:
+        where = posixpath.join(directory, name).rstrip("/")
+        for entry in files.in_directory(where):
+            yield posixpath.join(where, entry)
 
 
 def _as_run_here(files: Files, root: str, directory: str, language: str, words: list[str]) -> list[str]:
@@ -473,9 +478,12 @@ def _as_installed(argv: list[str], here: str) -> list[str]:
 
 
 def _test_scripts(files: Files, root: str, directory: str) -> list[Check]:
-    paths = [(name, posixpath.join(directory, name)) for name in TEST_SCRIPTS]
-    there = [(name, path) for name, path in paths if files.has(path) and os.access(os.path.join(root, path), os.X_OK)]
-    return [Check([f"./{name}"], path, CI, TESTS) for name, path in there]
+    checks = []
+    for name in TEST_SCRIPTS:
+        path = posixpath.join(directory, name)
+        if files.has(path) and os.access(os.path.join(root, path), os.X_OK):
+            checks.append(Check([f"./{name}"], path, CI, TESTS))
+    return checks
 
 
 def _of_ci(files: Files) -> list[Check]:
@@ -498,11 +506,10 @@ def _of_ci(files: Files) -> list[Check]:
 def _kind_of(command: str) -> str:
     """What a plain command is for that starts a known program; empty for anything else."""
     words = command.split()
-    if not words or (words[0] not in CI_PROGRAMS and not words[0].startswith("./")):
+    is_known = bool(words) and (words[0] in CI_PROGRAMS or words[0].startswith("./"))
+    if not is_known or not CI_LETTERS.issuperset(command):
         return ""
-    if not CI_LETTERS.issuperset(command) or _is_no_check(command):
-        return ""
-    if CI_NO_CHECK.intersection(words):
+    if _is_no_check(command) or not CI_NO_CHECK.isdisjoint(words):
         return ""
     text = command
     for sign in "-_./:=":

@@ -61,7 +61,19 @@ class DiskFiles:
         return [name for name in names if posixpath.join(path, name) not in self._differing]
 
 
-class CommitFiles:
+class NamedFiles:
+    """Files of which all names are known."""
+
+    names: frozenset[str]
+
+    def has(self, path: str) -> bool:
+        return path in self.names
+
+    def in_directory(self, path: str) -> list[str]:
+        return sorted(posixpath.basename(name) for name in self.names if posixpath.dirname(name) == path)
+
+
+class CommitFiles(NamedFiles):
     """The files of a commit, each asked for once."""
 
     is_committed = True
@@ -77,9 +89,6 @@ class CommitFiles:
             self.entries = None
         self.names = frozenset(self.entries or ())
 
-    def has(self, path: str) -> bool:
-        return path in self.names
-
     def text(self, path: str) -> str:
         self.read([path])
         return self._texts.get(path, "")
@@ -90,9 +99,6 @@ class CommitFiles:
         held = base.committed(self._root, self._head, unread)
         for path in unread:
             self._texts[path] = held.get(path, b"")[:MOST_OF_FILE].decode("utf-8", "replace")
-
-    def in_directory(self, path: str) -> list[str]:
-        return sorted(posixpath.basename(name) for name in self.names if posixpath.dirname(name) == path)
 
 
 _commits: dict[tuple[str, str], CommitFiles] = {}
