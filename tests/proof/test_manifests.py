@@ -106,6 +106,7 @@ MORE_THAN_THAT = [
     ("Cargo.toml", 'serde = "1"', ""),
     ("Cargo.toml", "[profile.dev]", '[patch.crates-io]\nserde = { path = "fake" }\n[profile.dev]'),
     ("package.json", '"test": "jest"', '"test": "jest -t add"'),
+    ("package.json", '"jest", "lint": "eslint ."}', '"true", "lint": "eslint ."}, "scripts.test": "jest"'),
     ("package.json", '"bail": true', '"bail": true, "testPathIgnorePatterns": ["mul"]'),
     ("package.json", '"jest": "29"', '"jest": "file:./fake"'),
     ("package.json", '"jest": "29"', '"jest": "npm:fake@1"'),

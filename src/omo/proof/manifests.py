@@ -10,6 +10,7 @@ import json
 import posixpath
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 # By the dotted name of a key. Entry points, scripts, features, overrides and every [tool] of a runner are other keys.
@@ -65,23 +66,37 @@ def _table(name: str, text: str) -> dict[str, Any]:
 
 
 def _flat(table: dict[str, Any]) -> dict[tuple[str, str], Any]:
-    """Each value by its dotted name and the package that it is about; that is empty where it is no dependency."""
-    keys: dict[tuple[str, str], Any] = {}
+    """Each value by its dotted name and the package that it is about; that is empty where it is no dependency. Raises
+    ValueError where two have one name: `{"scripts": {"test": …}, "scripts.test": …}` hid a new script once."""
+    pairs = list(_pairs(table))
+    keys = dict(pairs)
+    if len(keys) < len(pairs):
+        raise ValueError("a name is there twice")
+    return keys
+
+
+def _pairs(table: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Any]]:
     for name, value in table.items():
         if METADATA.fullmatch(name):
             continue
         if DEPENDENCIES.fullmatch(name) and isinstance(value, dict):
-            keys.update({(name, package): version for package, version in value.items()})
+            for package, version in value.items():
+                yield (name, package), version
         elif DEPENDENCIES.fullmatch(name) and isinstance(value, list):
-            for requirement in filter(None, value):
-                match = REQUIREMENT.fullmatch(str(requirement))
-                if match:
-                    package = re.sub(r"[-_.]+", "-", match["name"]).lower()  # Foo_Bar and foo-bar are one
-                    keys[name, package] = keys.get((name, package), "") + match["version"]
-                else:
-                    keys[f"{name}: {requirement}", ""] = ""  # an option, or a group
+            yield from _requirements(name, value).items()
         elif isinstance(value, dict) and value:
-            keys.update(_flat({f"{name}.{below}": inner for below, inner in value.items()}))
+            yield from _pairs({f"{name}.{below}": inner for below, inner in value.items()})
         else:
-            keys[name, ""] = value
+            yield (name, ""), value
+
+
+def _requirements(name: str, listed: list[Any]) -> dict[tuple[str, str], str]:
+    keys: dict[tuple[str, str], str] = {}
+    for requirement in filter(None, listed):
+        match = REQUIREMENT.fullmatch(str(requirement))
+        if match is None:
+            keys[f"{name}: {requirement}", ""] = ""  # an option, or a group
+            continue
+        package = re.sub(r"[-_.]+", "-", match["name"]).lower()  # Foo_Bar and foo-bar are one
+        keys[name, package] = keys.get((name, package), "") + match["version"]
     return keys
