@@ -11,8 +11,11 @@ from omo.work import left_open, spending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from omo.hooks.main import World
     from omo.hosts import Event
+    from omo.state.rows import SessionRow
 
 
 def handle(event: Event, world: World) -> Answer:
@@ -24,7 +27,8 @@ def handle(event: Event, world: World) -> Answer:
     is_shown = event.start_source == "resume" and event.shows_messages
     row = runtime.session(world.state, event.session)
     if row is not None and row.get("instructed") and event.start_source == "compact":
-        _forget_instructions(world)
+        # They were compacted away with the rest: the next `ulw` gives them whole, else one line that names `omo next`.
+        _change(world, lambda row: {**row, "instructed": False})
     ended = row is not None and not runtime.work_in(row, *runtime.OPEN_STATES)  # and is not told yet
     if row is None or not runtime.is_live(row) or ended:
         if not is_shown:
@@ -37,7 +41,7 @@ def handle(event: Event, world: World) -> Answer:
     where = messages.where_things_stand(row, task)
     if not is_shown:
         return Answer(context=where)
-    _rest(world)
+    _change(world, spending.end_unseen_turn)  # the clock of the budget stood still until now
     return Answer(context=where, message=messages.still_on(row))
 
 
@@ -67,17 +71,9 @@ def _pins(event: Event, world: World) -> str:
     return messages.pins_kept([f"{gate.name}: {gates.in_words(gate)}" for gate in pinned if gate.is_users])
 
 
-def _forget_instructions(world: World) -> None:
-    """They were compacted away with the rest: the next `ulw` gives them whole."""
+def _change(world: World, change: Callable[[SessionRow], SessionRow]) -> None:
+    """Where that cannot be written, where things stand is told all the same."""
     try:
-        world.change(lambda row: runtime.Change(None, row and {**row, "instructed": False}))
+        world.change(lambda row: runtime.Change(None, row and change(row)))
     except (OmoError, OSError):
-        pass  # then it gives one line, which names `omo next`
-
-
-def _rest(world: World) -> None:
-    """The clock of the budget stood still until now."""
-    try:
-        world.change(lambda row: runtime.Change(None, row and spending.end_unseen_turn(row)))
-    except (OmoError, OSError):
-        pass  # both are told all the same
+        pass
