@@ -91,20 +91,22 @@ def _armed(
     )
     armed = session.note(_counting(event, world, row, armed), {"armedFor": event.fingerprint})
     is_ulw = bool(armed["work"].get(session.KIND, {}).get("state"))
-    knows_instructions = row is not None and row.get("instructed") is True
     next_step, lines = ("", []) if is_on or tree is None else _gates(event, world, pinned, tree)
     if is_ulw:
         armed = {**session.with_next(armed, next_step), "instructed": True}
     armed = session.shown_on(armed)
     woken = [(name, work) for name, work in session.woken(row, armed) if name != session.KIND]
-    noted = session.begun(row, armed, tree)
-    noted["kind"], noted["rule"] = "rearmed" if is_on else "activated", reading.rule
-    noted["text"] = block(event.prompt, LONGEST_TASK)
-    noted["variables"] = variables.marks(world.environ)
+    noted: SessionEvent = {
+        **session.begun(row, armed, tree),
+        "kind": "rearmed" if is_on else "activated",
+        "rule": reading.rule,
+        "text": block(event.prompt, LONGEST_TASK),
+        "variables": variables.marks(world.environ),
+    }
     if woken:
         noted["woke"] = [name for name, _ in woken]
     text = ""
-    if is_ulw and not knows_instructions:
+    if is_ulw and (row is None or row.get("instructed") is not True):
         text = messages.instructions(lines)
     elif is_ulw and not session.is_ultrawork_on(row):
         text = messages.ON_AGAIN

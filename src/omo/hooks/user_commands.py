@@ -248,13 +248,10 @@ def _allow(event: Event, world: World, rest: str) -> str:
     name = named if "::" in named else _one_word(rest, "/omo:allow tests")  # the name of a test may have blanks
     row = world.row() or EMPTY
     is_gate = gates.current(world.state, event.session, row).get(name) is not None
+    ended = "" if is_gate else _end_to_be_made_anew(event, world, row)
     is_over = not runtime.is_live(row)
-    ended = _ended_last(event, world)
-    has_ended = is_over or ended in dict(session.bound_ends(row))
-    looks_again = table.BY_KIND[ended].looks_again and not is_gate
-    is_to_end_anew = has_ended and looks_again and session.ended_on_word(row, ended)
     is_let_go = is_over and bool(runtime.work_in(row, "exhausted")) and not session.is_cancelled(row)
-    if is_over and not is_to_end_anew and not is_let_go:
+    if is_over and not ended and not is_let_go:
         which, way = clip(name, 60), ""
         if is_gate:
             which, way = f"gate {which}", f"; /omo:unpin {which} takes the gate away"
@@ -264,7 +261,7 @@ def _allow(event: Event, world: World, rest: str) -> str:
         )
     others = dict(runtime.left_open(row)).keys() - {session.KIND}
     what = _gates(event, world).allow(name, world.root, of_other_work=bool(others))
-    if is_to_end_anew:
+    if ended:
         world.change(lambda row: _on_again(world, row, ended, f"allowed {clip(name, 80)}"), actor="user")
         return f"{what} is let through by you; the work is to be called done anew"
     _wake(world)
@@ -277,12 +274,19 @@ def _allow(event: Event, world: World, rest: str) -> str:
     return f"{what} is let through by you{says_so}{goes_on}"
 
 
-def _ended_last(event: Event, world: World) -> str:
-    """The kind of work that this conversation called done last: of what was done before it the user does not speak."""
-    for row in reversed(ledger.rows(paths.events_file(world.state, event.session))):
-        if row.get("kind") == "done" or (row.get("state") == "done" and row["kind"] in table.BY_KIND):
-            return session.KIND if row["kind"] == "done" else row["kind"]
-    return session.KIND
+def _end_to_be_made_anew(event: Event, world: World, row: SessionRow) -> str:
+    """The kind of work that this conversation called done last, on the agent's word alone, if that end would look at
+    what is allowed now; else empty. Of what was done before it the user does not speak."""
+    last = session.KIND
+    for noted in reversed(ledger.rows(paths.events_file(world.state, event.session))):
+        if noted.get("kind") == "done":
+            break
+        if noted.get("state") == "done" and noted["kind"] in table.BY_KIND:
+            last = noted["kind"]
+            break
+    has_ended = not runtime.is_live(row) or last in dict(session.bound_ends(row))
+    is_to_be_made = has_ended and table.BY_KIND[last].looks_again and session.ended_on_word(row, last)
+    return last if is_to_be_made else ""
 
 
 def _on_again(world: World, row: SessionRow | None, kind: str, did: str) -> runtime.Change:
