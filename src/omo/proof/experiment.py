@@ -328,11 +328,7 @@ class _Trial:
             head, command = self.subject.began.get("head"), self.command
             undone = own_commands.left_undone(self.subject.root, head, command.argv, command.cwd)
             if undone or not _mends_a_new_test(without, old, now, before):
-                reason = (
-                    f"{counted(len(still_failing), 'test')} failed before the work and still "
-                    f"{'fails' if len(still_failing) == 1 else 'fail'}: {listed(still_failing, MOST_NAMED)}"
-                )
-                reason += f"; so {clip(undone, 60)} was not run" if undone else ""
+                reason = _still_failing(still_failing, undone)
                 return self._result(FAILS, reason, runs, still_failing=still_failing)
         if old is not None and old.result != "pass" and not self._may_fail(old, still_failing):
             return self._old_tests_fail(runs)
@@ -416,8 +412,7 @@ class _Trial:
             path, separator, test = allowed.partition("::")
             if not separator or changed.get(path) != digest:
                 continue
-            module = os.path.splitext(path)[0].replace("/", ".")
-            is_of_module = module.split(".")[-1] in re.split(r"\W+", name)
+            is_of_module = _module(path).split(".")[-1] in re.split(r"\W+", name)
             is_of_unittest = name.split(" ")[0] == test.split("::")[-1] and is_of_module
             is_of_node = name == test  # which prints no file
             if name == allowed or is_of_unittest or is_of_node:
@@ -459,15 +454,24 @@ class _Trial:
         return text
 
 
+def _still_failing(tests: Sequence[str], undone: str) -> str:
+    verb = "fails" if len(tests) == 1 else "fail"
+    failed = f"{counted(len(tests), 'test')} failed before the work and still {verb}: {listed(tests, MOST_NAMED)}"
+    return f"{failed}; so {clip(undone, 60)} was not run" if undone else failed
+
+
+def _module(path: str) -> str:
+    return os.path.splitext(path)[0].replace("/", ".")
+
+
 def _names_file(names: Collection[str], path: str) -> bool:
     """Whether one of the tests is of that file, as pytest and unittest spell them."""
-    module = os.path.splitext(path)[0].replace("/", ".")
-    return any(path in name or f"({module}." in name for name in names)
+    return any(path in name or f"({_module(path)}." in name for name in names)
 
 
 def _has_test(names: Collection[str], path: str) -> bool:
     """The same of no other file, and of no example, which is in the source that it is about."""
-    inside, module = (f"{path}::test", f"{path}::Test"), f"({os.path.splitext(path)[0].replace('/', '.')}."
+    inside, module = (f"{path}::test", f"{path}::Test"), f"({_module(path)}."
     return any(name.startswith(inside) or (name.startswith("test") and module in name) for name in names)
 
 
