@@ -181,40 +181,55 @@ def fold(rows: list[SessionEvent], run: str | None) -> Gates:
     for row in rows:
         kind, name = row.get("kind"), str(row.get("name"))
         if kind == "gate-added":
-            gate, before = Gate(row), gates.get(name)
-            if before is not None and before.command == gate.command:
-                # Under a new owner or time limit it keeps what it said; another command begins anew.
-                gate.results, gate.recorded, gate.allowed = before.results, before.recorded, before.allowed
-            elif before is not None and before.has_failed and not gate.is_users:
-                gates.dropped.append((before, gate.by))
-            if before is not None and not gate.is_users:
-                gate.sealed = sorted({*gate.sealed, *before.sealed})  # only the user takes that back
-            gates.by_name[name] = gate
+            _add(gates, name, Gate(row))
         elif kind == "gate-removed":
-            gone = gates.get(name)
-            if gone is None or ("elsewhere" in row and not gone.is_users):
-                continue  # another conversation's gate of that name was none of the agent's here
-            del gates.by_name[name]
-            if gone.has_failed:
-                gates.dropped.append((gone, str(row.get("actor"))))
+            _remove(gates, name, row)
         elif kind == "change-allowed" and row.get("actor") == "user":
             gates.allowed_changes[str(row.get("path"))] = str(row.get("digest"))
-        elif row.get("run") != run or kind == "asked":  # work before this run, and whether somebody called it done
-            if kind == "done" or row.get("state") == "done":
-                gates.left = None
-            elif kind in ("activated", "asked") and gates.base is None and isinstance(row.get("base"), dict):
-                gates.left = gates.left or row["base"]
-        elif kind in ("activated", "rearmed") and isinstance(row.get("base"), dict):
-            gates.base, gates.began_at = row["base"], str(row.get("ts") or "")
+        elif row.get("run") != run or kind == "asked":
+            _note_other_work(gates, row)
         else:
             _note(gates, row, gates.get(name))
     return gates
 
 
+def _add(gates: Gates, name: str, gate: Gate) -> None:
+    before = gates.get(name)
+    gates.by_name[name] = gate
+    if before is None:
+        return
+    if before.command == gate.command:
+        # Under a new owner or time limit it keeps what it said; another command begins anew.
+        gate.results, gate.recorded, gate.allowed = before.results, before.recorded, before.allowed
+    elif before.has_failed and not gate.is_users:
+        gates.dropped.append((before, gate.by))
+    if not gate.is_users:
+        gate.sealed = sorted({*gate.sealed, *before.sealed})  # only the user takes that back
+
+
+def _remove(gates: Gates, name: str, row: SessionEvent) -> None:
+    gone = gates.get(name)
+    if gone is None or ("elsewhere" in row and not gone.is_users):
+        return  # another conversation's gate of that name was none of the agent's here
+    del gates.by_name[name]
+    if gone.has_failed:
+        gates.dropped.append((gone, str(row.get("actor"))))
+
+
+def _note_other_work(gates: Gates, row: SessionEvent) -> None:
+    """What was begun or asked for before the current run, until somebody calls it done."""
+    if row.get("kind") == "done" or row.get("state") == "done":
+        gates.left = None
+    elif row.get("kind") in ("activated", "asked") and gates.base is None and isinstance(row.get("base"), dict):
+        gates.left = gates.left or row["base"]
+
+
 def _note(gates: Gates, row: SessionEvent, gate: Gate | None) -> None:
     """A row of the current run."""
     kind = row.get("kind")
-    if kind == "repaired":
+    if kind in ("activated", "rearmed") and isinstance(row.get("base"), dict):
+        gates.base, gates.began_at = row["base"], str(row.get("ts") or "")
+    elif kind == "repaired":
         gates.repairs.append(row)
     elif kind == "gate-ran":
         ran = GateRun(row)
