@@ -115,11 +115,7 @@ def judge(
     }
     if applied.verdict == "pass":
         row |= _proof(run, state, report, evaluation)
-        wanted = requests.wanted_last(requests.typed(run.caller.events, "ralph"))
-        if wanted and wanted[1] > seconds(str(state.started.get("ts"))):
-            # "a criterion more in the user's file, named again under way, judged without it"
-            named = clip(wanted[0]["path"], 80)
-            row["doubts"].append(f"the user named {named} since, and nothing of it as it was then was begun")
+        row["doubts"] += _named_since(run, state)
     # Unless the run is over, the next iteration is open at once, on the files as they are after it.
     opens = opening(run.caller, after, state.iteration + 1)
     ended = end_of(state, row)
@@ -199,6 +195,15 @@ def _proof(run: RalphRun, state: RalphState, report: PhaseReport, evaluation: Ev
         return {"proof": shown.proof, "doubts": list(shown.reasons), "allowed": notes}
     doubts = doubts or proving.doubts(subject, commands)
     return {"proof": "", "doubts": doubts, "allowed": [*notes, *proving.allowed_notes(subject)]}
+
+
+def _named_since(run: RalphRun, state: RalphState) -> list[str]:
+    """What speaks against a pass: "a criterion more in the user's file, named again under way, judged without it"."""
+    wanted = requests.wanted_last(requests.typed(run.caller.events, "ralph"))
+    if wanted is None or wanted[1] <= seconds(str(state.started.get("ts"))):
+        return []
+    named = clip(wanted[0]["path"], 80)
+    return [f"the user named {named} since, and nothing of it as it was then was begun"]
 
 
 def _results(state: RalphState, evaluation: Evaluation) -> dict[str, CriterionResult]:
