@@ -194,31 +194,37 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
     if began and caller.session and caller.session not in sessions:
         sessions.insert(0, caller.session)
     files = Files(caller.root)
-
-    def decide(begins: str, row: SessionRow | None) -> runtime.Change:
-        old = (row or EMPTY)["work"].get(KIND, {})
-        if store.problems:
-            why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)})"
-            question = "Run in a terminal of your own: omo ledger repair (all bytes are kept, and whole rows stand)."
-            waits: Summary = {"state": "blocked", "why": why, "question": question, "told": False, "own": True}
-            waits["damaged"] = True
-            is_open = old.get("state") in runtime.OPEN_STATES
-            return changed(caller, row, KIND, {**old, "next": None, **waits}) if is_open else runtime.Change(None)
-        ended = _ended_before(old, passed)
-        names = [*(str(name) for name in old.get("goals", [])), *ended]
-        if begins:
-            names.append(begins)
-        held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
-        if not held:
-            return runtime.Change(None)
-        summary = summarize(caller, files, held, ended)
-        if summary["state"] == "done":
-            summary = _with_what_waits(summary, store)
-        return changed(caller, row, KIND, summary, progressed=passed in old.get("goals", []))
-
     for session in sessions:
         begins = began if session == caller.session else ""
-        caller.change(partial(decide, begins), session)
+        if store.problems:
+            caller.change(partial(_wait_for_repair, store), session)
+        else:
+            caller.change(partial(_sum_up, store, files, begins, passed), session)
+
+
+def _wait_for_repair(store: GoalStore, row: SessionRow | None) -> runtime.Change:
+    old = (row or EMPTY)["work"].get(KIND, {})
+    if old.get("state") not in runtime.OPEN_STATES:
+        return runtime.Change(None)
+    why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)})"
+    question = "Run in a terminal of your own: omo ledger repair (all bytes are kept, and whole rows stand)."
+    waits: Summary = {"state": "blocked", "why": why, "question": question, "told": False, "own": True, "damaged": True}
+    return changed(store.caller, row, KIND, {**old, "next": None, **waits})
+
+
+def _sum_up(store: GoalStore, files: Files, begins: str, passed: str, row: SessionRow | None) -> runtime.Change:
+    old = (row or EMPTY)["work"].get(KIND, {})
+    ended = _ended_before(old, passed)
+    names = [*(str(name) for name in old.get("goals", [])), *ended]
+    if begins:
+        names.append(begins)
+    held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
+    if not held:
+        return runtime.Change(None)
+    summary = summarize(store.caller, files, held, ended)
+    if summary["state"] == "done":
+        summary = _with_what_waits(summary, store)
+    return changed(store.caller, row, KIND, summary, progressed=passed in old.get("goals", []))
 
 
 def _with_what_waits(done: Summary, store: GoalStore) -> Summary:
