@@ -54,28 +54,34 @@ def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
     """The newest word of each reviewer since the goal began. One that closed another goal, or names another as what it
     was asked about, was said of that one alone. A verdict that is not clean stands until a clean one on other files
     follows: words without one do not take it back."""
-    said_of_others: set[tuple[int, str]] = set()
-    for receipt in receipts.issued(run.rows):
-        if receipt.get("goalId") != goal.id:
-            said_of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
-    began = goal.started_at or run.require_plan().created_at
-    events = [event for event in run.caller.events if event["ts"] >= began]
+    messages = _said_of(run, goal)
     reported: list[AgentMessage] = []
     for agent in INDEPENDENT:
-        said = []
-        for message in agents.messages_in(events, [agent]):
-            closed_another = (message.seq, message.digest) in said_of_others
-            about = last_report(message.text).get("goal")  # as the form of the brief has it
-            if not closed_another and about in (None, "", goal.id):
-                said.append(message)
+        said = [message for message in messages if message.agent == agent]
         counting = agents.words_that_count(
             said, _is_clean, lambda first, second: agents.same_files(first.files, second.files)
         )
         reported += counting
         verdicts = [message for message in counting if _is_clean(message) is not None]
         if verdicts and not _is_clean(verdicts[-1]):
-            reported.append(verdicts[-1])
+            reported.append(verdicts[-1])  # as the newest
     return agents.newest_reviews(run.caller.root, reported, read_verdict)
+
+
+def _said_of(run: PlanRun, goal: Goal) -> list[AgentMessage]:
+    """What reviewers said since the goal began, but for what was said of another."""
+    of_others: set[tuple[int, str]] = set()
+    for receipt in receipts.issued(run.rows):
+        if receipt.get("goalId") != goal.id:
+            of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
+    began = goal.started_at or run.require_plan().created_at
+    events = [event for event in run.caller.events if event["ts"] >= began]
+    said = []
+    for message in agents.messages_in(events, INDEPENDENT):
+        about = last_report(message.text).get("goal")  # as the form of the brief has it
+        if (message.seq, message.digest) not in of_others and about in (None, "", goal.id):
+            said.append(message)
+    return said
 
 
 def changed_files(run: PlanRun, plan: Plan, goal: Goal) -> list[str] | None:
