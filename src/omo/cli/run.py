@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omo import hosts, options, progress, settings
 from omo.cli import ulw
@@ -236,7 +236,7 @@ class Rounds:
         notes = {"task": sha256(self.task.encode()), "round": self.number, "session": self.session}
         store.replace(self._notes, dumps(notes))
 
-    def _rows(self) -> Mapping[str, Any]:
+    def _rows(self) -> Mapping[str, SessionRow]:
         try:
             return runtime.sessions(self.context.state)
         except Unreadable:
@@ -464,12 +464,12 @@ class Rounds:
         return os.path.join(directory, "report.html")
 
 
-def _is_open(row: Any) -> bool:
+def _is_open(row: SessionRow | None) -> bool:
     """Whether a session has work that /omo:resume takes up."""
     return row is not None and bool(runtime.left_open(row))
 
 
-def _waits_for_user(row: Any) -> str:
+def _waits_for_user(row: SessionRow) -> str:
     """What the agent wants to know before it goes on."""
     for _, summary in runtime.work_in(row, "waiting", "blocked"):
         asked = filter(None, [str(summary.get("why") or "").rstrip("."), str(summary.get("question") or "")])
