@@ -12,7 +12,7 @@ from omo.state.runtime import CALLED_OFF, OPEN_STATES
 from omo.table import name_of
 from omo.text import clip
 from omo.views.project import RECENT, ProjectView, SessionView
-from omo.views.session import WAITING, Work
+from omo.views.session import WAITING, View, Work
 from omo.views.works import MARKS
 from omo.work import session, times
 from omo.work.outcome import OPENINGS, in_words
@@ -148,26 +148,28 @@ def _title(view: SessionView) -> Line:
 def headline(view: SessionView) -> str:
     """ultragoal and ultrawork active; ultrawork active, ralph paused; ultrawork finished on the agent's word; off. And
     what else has to be known with that: what was proven is not any more, a fence is up."""
-    brief = view.brief
-    words = brief.mode
-    if brief.mode not in ("off", "unreadable"):
-        works = [work for work in brief.work if work.state in OPEN_STATES]
-        apart = [work for work in works if brief.mode in OPEN_STATES and work.state != brief.mode]
-        works = [work for work in works if work not in apart]
-        if not works and brief.leading is not None:
-            works = [brief.leading]
-        kinds = [work.kind for work in works]
-        if brief.mode == "cancelled":  # of ultrawork nothing else is left
-            kinds = list(map(str, brief.row["stopContinuation"].get("ended") or ())) or kinds
-        names = " and ".join(map(name_of, kinds)) or name_of("ulw")
-        if brief.mode == "done" and brief.outcome is not None:
-            words = OPENINGS[brief.outcome["verdict"]]
-        words = f"{names} {WORDS.get(words, words)}"
-        words = ", ".join([words, *(f"{name_of(work.kind)} {work.state}" for work in apart)])
-    since = view.lapsed
-    if not since and brief.is_fenced and not view.is_live:
+    words, since = _mode_in_words(view.brief), view.lapsed
+    if not since and view.brief.is_fenced and not view.is_live:
         since = FENCE
     return f"{words}; {since}" if since else words
+
+
+def _mode_in_words(brief: View) -> str:
+    if brief.mode in ("off", "unreadable"):
+        return brief.mode
+    works = [work for work in brief.work if work.state in OPEN_STATES]
+    apart = [work for work in works if brief.mode in OPEN_STATES and work.state != brief.mode]
+    together = [work for work in works if work not in apart]
+    if not together and brief.leading is not None:
+        together = [brief.leading]
+    kinds = [work.kind for work in together]
+    if brief.mode == "cancelled":  # of ultrawork nothing else is left
+        kinds = list(map(str, brief.row["stopContinuation"].get("ended") or ())) or kinds
+    names = " and ".join(map(name_of, kinds)) or name_of("ulw")
+    word = WORDS.get(brief.mode, brief.mode)
+    if brief.mode == "done" and brief.outcome is not None:
+        word = OPENINGS[brief.outcome["verdict"]]
+    return ", ".join([f"{names} {word}", *(f"{name_of(work.kind)} {work.state}" for work in apart)])
 
 
 def mode_style(view: SessionView) -> str:
