@@ -9,6 +9,7 @@ from pathlib import Path
 
 from omo.clock import seconds, stamp
 from omo.errors import NotEvaluable, Refused
+from omo.json_text import Json
 from omo.proof import artifacts, base, changes
 from omo.proof.gate_runs import GateCommand
 from omo.text import clip, counted
@@ -63,9 +64,13 @@ def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
     return reviews
 
 
-def _require_all_parts(name: str, filled: Filled) -> None:
+def _filled_gate(filled: Filled, name: str, problem: str) -> Json:
+    """The gate that omo has filled in; refused where a part of it is missing. `problem` is why the command that was to
+    show the goal shows nothing, which other evidence does not make good."""
+    if problem and all(problem not in defect.message for defect in filled.missing):
+        filled.missing.append(GateDefect("executorQa.e2eCommands", problem))
     if not filled.missing:
-        return
+        return filled.document
     are = "is" if len(filled.missing) == 1 else "are"
     unreviewed = (
         f"where no agent can review it: omo ultragoal gate init --goal-id {name} writes the gate with those parts "
@@ -151,7 +156,7 @@ def complete(
     was read from.
 
     A gate that is not given is filled in, after `rerun` has run the session's gates and the caller's command; that
-    answers why the command shows nothing, which other evidence does not make good.
+    answers why the command shows nothing.
     """
     evidence = require_text("--evidence", evidence, SAY_WHAT_WAS_SEEN)
     plan = run.require_plan()
@@ -167,20 +172,16 @@ def complete(
     reviewed = _require_agreement(run, goal)  # before replays, which may write files
     held = hold(run.caller, is_last=receipts.is_last(plan, goal))
     subject = subject_of(run, plan, goal, gate_file)
+    problem = ""
+    if gate is None and rerun is not None:
+        problem = rerun(subject, held.settled)
+        run.caller.forget()
+        subject = subject_of(run, plan, goal, gate_file)
+        # What was run here may have changed the work, and then nobody has reviewed it.
+        for agent, review in reviewers.reviews_of(run, goal).items():
+            reviewed[agent] = review.without(gates_of(run).left_out)
     if gate is None:
-        problem = ""
-        if rerun is not None:
-            problem = rerun(subject, held.settled)
-            run.caller.forget()
-            subject = subject_of(run, plan, goal, gate_file)
-            # What was run here may have changed the work, and then nobody has reviewed it.
-            for agent, review in reviewers.reviews_of(run, goal).items():
-                reviewed[agent] = review.without(gates_of(run).left_out)
-        filled = fill(goal, subject, reviewed, run.caller.events, evidence)
-        if problem and all(problem not in defect.message for defect in filled.missing):
-            filled.missing.append(GateDefect("executorQa.e2eCommands", problem))
-        _require_all_parts(name, filled)
-        gate = filled.document
+        gate = _filled_gate(fill(goal, subject, reviewed, run.caller.events, evidence), name, problem)
     inspection = _require_passing(run, name, subject, gate)
     registered = {}
     for path in inspection.cited:
