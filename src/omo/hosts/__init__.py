@@ -17,7 +17,7 @@ from omo.json_text import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any, TypedDict
 
     class OtherLoop(TypedDict, total=False):
@@ -159,13 +159,31 @@ class Transcript:
         """The moments and texts of what the user typed while the agent worked and no hook was told, oldest first."""
         return []
 
+    def answers(self) -> Iterator[tuple[str, list[ToolCall]]] | None:
+        """When the model said anything, and what it called with it, newest first; None where that is not known."""
+        return None
+
+    def last_word_at(self) -> str:
+        """When the model last said anything; empty where that is not known."""
+        for moment, _ in self.answers() or ():
+            return moment
+        return ""
+
     def is_silent_since(self, moment: str) -> bool:
         """Whether there is a record, and the model has not said a word in it since."""
-        return False
+        return self.answers() is not None and os.path.isfile(self.path) and self.last_word_at() <= moment
 
     def calls_since(self, moment: str) -> list[ToolCall] | None:
         """What the model has called since; None where that is not known."""
-        return None
+        calls: list[ToolCall] = []
+        is_known = self.start > 0  # a Stop has read what was before
+        answers = self.answers()
+        for written, called in answers or ():
+            is_known = True
+            if written <= moment:
+                break
+            calls += called
+        return calls if answers is not None and is_known else None
 
     def refused_since(self, moment: str) -> list[Refusal]:
         """What the host's permissions did not let the model do since, without what the user refused when asked."""
@@ -178,10 +196,6 @@ class Transcript:
     def has_said(self, message: str) -> bool:
         """Whether this last message of the model is in the record yet. Some hosts write it only after their Stop."""
         return True
-
-    def last_word_at(self) -> str:
-        """When the model last said anything; empty where that is not known."""
-        return ""
 
 
 class Event:

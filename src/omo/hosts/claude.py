@@ -291,19 +291,6 @@ class ClaudeTranscript(Transcript):
     def has_turn(self, turn: str) -> bool:
         return any(row.get("promptId") == turn for row in self._rows(turn))
 
-    def is_silent_since(self, moment: str) -> bool:
-        return os.path.isfile(self.path) and self.last_word_at() <= moment
-
-    def calls_since(self, moment: str) -> list[ToolCall] | None:
-        calls: list[ToolCall] = []
-        is_known = self.start > 0  # a Stop has read what was before
-        for written, row in self._answers():
-            is_known = True
-            if written <= moment:
-                break
-            calls += _calls_in(row)
-        return calls if is_known else None
-
     def refused_since(self, moment: str) -> list[Refusal]:
         refusals: list[Refusal] = []
         for row in self._rows("toolDenialKind"):
@@ -338,7 +325,7 @@ class ClaudeTranscript(Transcript):
 
     def has_said(self, message: str) -> bool:
         """Looks at the last two answers: one call of the model is several rows."""
-        for count, (_, row) in enumerate(self._answers()):
+        for count, row in enumerate(self._said()):
             if count == 2:
                 break
             for block in objects(part(row, "message").get("content")):
@@ -346,17 +333,15 @@ class ClaudeTranscript(Transcript):
                     return True
         return False
 
-    def last_word_at(self) -> str:
-        for written, _ in self._answers():
-            return written
-        return ""
+    def answers(self) -> Iterator[tuple[str, list[ToolCall]]]:
+        for row in self._said():
+            yield row["timestamp"], _calls_in(row)
 
-    def _answers(self) -> Iterator[tuple[str, Json]]:
-        """What the model said and when, newest first."""
+    def _said(self) -> Iterator[Json]:
+        """What the model said, newest first."""
         for row in self._rows("assistant"):
-            written = row.get("timestamp")
-            if row.get("type") == "assistant" and isinstance(written, str):
-                yield written, row
+            if row.get("type") == "assistant" and isinstance(row.get("timestamp"), str):
+                yield row
 
     def usage(self) -> tuple[list[Usage], int]:
         """One call is several rows. What a compaction costs is in none of them: its boundary tells how much was read

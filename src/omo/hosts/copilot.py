@@ -254,27 +254,13 @@ class Events(Transcript):
                 typed.append((data["at"], str(data.get("content"))))
         return typed[::-1]
 
-    def is_silent_since(self, moment: str) -> bool:
-        return os.path.isfile(self.path) and self.last_word_at() <= moment
-
-    def last_word_at(self) -> str:
+    def answers(self) -> Iterator[tuple[str, list[ToolCall]]]:
         for data in self._rows("assistant.message"):
-            return str(data["at"])
-        return ""
-
-    def calls_since(self, moment: str) -> list[ToolCall] | None:
-        calls: list[ToolCall] = []
-        is_known = self.start > 0  # a Stop has read what was before
-        for data in self._rows("assistant.message"):
-            is_known = True
-            if data["at"] <= moment:
-                break
-            if data["agent"]:
-                continue
+            calls = []
             for request in objects(data.get("toolRequests")):
                 command = str(part(request, "arguments").get("command") or "")
                 calls.append(ToolCall(RECORDED_TOOLS.get(str(request.get("name")), hosts.OTHER), command))
-        return calls if is_known else None
+            yield data["at"], [] if data["agent"] else calls
 
     def refused_since(self, moment: str) -> list[Refusal]:
         asked: dict[str, Json] = {}
