@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any
 
+EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}  # of what checks or gates say
+
 
 class Result:
     """What a command found: data for --json, the same in words for a person, and the exit code. `told` are problems of

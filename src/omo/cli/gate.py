@@ -11,7 +11,7 @@ from omo.cli.ulw import waits_for_user
 from omo.context import Context
 from omo.errors import BadInput
 from omo.proof import globs, typed_commands
-from omo.result import Result
+from omo.result import EXIT_CODES, Result
 from omo.state import paths
 from omo.text import clip
 from omo.workflows.ultrawork import gates, runs
@@ -62,8 +62,7 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     ran = runs.run_gates(context, context.session(arguments.session), arguments.name)
-    code = {"pass": 0, "fail": 3, "unknown": 4}[ran.verdict]
-    return Result({"verdict": ran.verdict, "gates": ran.results}, "\n".join(ran.lines), code)
+    return Result({"verdict": ran.verdict, "gates": ran.results}, "\n".join(ran.lines), EXIT_CODES[ran.verdict])
 
 
 def record(arguments: argparse.Namespace, context: Context) -> Result:

@@ -50,7 +50,6 @@ OUTPUT_LIMIT = 1_000_000
 SEARCH_SECONDS = 60.0
 SYNTAX_SECONDS = 30.0
 LONGEST_OBSERVED = 500
-EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import pins
-from omo.proof.evaluate import EXIT_CODES, ChecksVerdict, evaluate
+from omo.proof.evaluate import ChecksVerdict, evaluate
+from omo.result import EXIT_CODES
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work.bound import REOPENED, files_of_end

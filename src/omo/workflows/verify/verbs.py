@@ -15,7 +15,7 @@ from omo import options
 from omo.context import Context
 from omo.digest import sha256
 from omo.errors import BadInput, Refused
-from omo.result import Result
+from omo.result import EXIT_CODES, Result
 from omo.state import runtime
 from omo.text import clip, counted
 from omo.work import briefs, session
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from omo.proof.pins import PinReport
     from omo.workflows.verify.finish import FinishedGoal
 
-EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
 MOST_NAMED = 5
 CLAIMS: dict[str, tuple[str, ...]] = {
     "absent": (),
