@@ -104,6 +104,8 @@ CODE = tuple(
     .sh .lua .ex .exs .sql .toml .cfg .ini .yml .yaml Makefile
 """)
 )
+# A script that a project keeps for its tests: test.sh, run_tests.py, scripts/check.
+TEST_SCRIPT = re.compile(r"(?:.*[-_./])?(?:tests?|runtests|checks?|verify|spec|ci)(?:[-_.][^/]*)?")
 PROGRAMS = _words("py js mjs cjs ts tsx rb pl sh go rs c")
 # Where it is said which files a runner collects.
 SAYS_WHAT_IS_COLLECTED = (

@@ -19,8 +19,6 @@ from omo.proof.project_files import files_at
 if TYPE_CHECKING:
     from omo.proof.project_files import Files
 
-# The name of a script that a project keeps for its tests: test.sh, run_tests.py, scripts/check.
-TEST_SCRIPT = re.compile(r"(?:.*[-_./])?(?:tests?|runtests|checks?|verify|spec|ci)(?:[-_.][^/]*)?")
 ONE_TEST = re.compile(r"tests?[-_].+|.+[-_]tests?\.\w+")
 # Which files the tests of a language are for. What is for all languages, as a target of make, is for any file.
 ENDS = {
@@ -78,7 +76,7 @@ def _source(files: Files, root: str, call: Call) -> str:
     if not call.is_certain:
         return ""
     path = calls.below(call.directory, call.program)
-    is_script = "/" in call.program and files.has(path) and bool(TEST_SCRIPT.fullmatch(path))
+    is_script = "/" in call.program and files.has(path) and bool(kinds.TEST_SCRIPT.fullmatch(path))
     if is_script and not call.chooses and not _is_one_of_several(files, path):
         return path
     for above in project_checks.upwards(call.directory):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from omo import globs
 from omo.proof import calls, kinds, project_checks
 from omo.proof.calls import Call
-from omo.proof.own_commands import TEST_SCRIPT
 
 if TYPE_CHECKING:
     from omo.proof.project_files import Files
@@ -118,7 +117,7 @@ def _looped_over(files: Files, call: Call) -> list[str]:
     given: Sequence[str] = call.given[2:] if call.program == "for" else ()
     if FINDS.fullmatch(call.program) and not any(kinds.is_test(word) for word in call.given):
         given = [posixpath.normpath(word) for word in call.given]
-        given = [glob for word in given if TEST_SCRIPT.fullmatch(word) for glob in (word, f"{word}/**")]
+        given = [glob for word in given if kinds.TEST_SCRIPT.fullmatch(word) for glob in (word, f"{word}/**")]
     looped = []
     for path in files.names if given else ():
         name = posixpath.relpath(path, call.directory or ".")
