@@ -6,6 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from omo.state import paths
 from omo.work import left_open
 from omo.work.status import LONGEST_SHORT, NextStep, command
@@ -57,14 +59,6 @@ def test_what_the_user_asked_for_by_name_is_next_until_it_is_begun(project: Proj
         project.prompt(f"/omo:{asked}")
         assert begins in project.agent("next").out
     assert project.agent("next", "--json").json["next"]["action"] == "start"
-    project.write("notes.md", "a file NOTES\n")
-    for asked, begins in (
-        ("verify notes.md", "  $ omo verify begin --file notes.md\n"),
-        ("ultraexecute notes.md", "  $ omo plan start notes.md\n"),
-        ("ultragoal @notes.md", "  $ omo ultragoal create-goals --start --brief-file notes.md\n"),
-    ):
-        project.prompt(f"/omo:{asked}")
-        assert begins in project.agent("next").out
     project.check("ultragoal", "create-goals", "--brief", TWO)
     assert "brief-file" not in project.agent("next").out
     project.check("state", "clear", "--mode", "ultragoal", "--force", by="user")
@@ -80,6 +74,25 @@ def test_what_the_user_asks_for_after_an_end_is_next(project: Project) -> None:
     out = project.agent("next").out
     assert "Nothing is left to do" not in out
     assert 'the user typed /omo:ralph "a file NOTES", and nothing of it was begun\n  $ omo ralph start' in out
+
+
+@pytest.mark.parametrize(
+    ("typed", "command"),
+    [
+        ("verify goal.yaml", "omo verify begin --file goal.yaml\n"),
+        ("verify @goal.yaml", "omo verify begin --file goal.yaml\n"),
+        ("verify goal.md", "omo verify begin --file FILE   (write the goal down, then)"),
+        ("verify all that goal.yaml says", "omo verify begin --file FILE   (write the goal down, then)"),
+        ("ultragoal goal.md", "omo ultragoal create-goals --start --brief-file goal.md\n"),
+        ("ultraplan goal.md", "omo plan critique PLAN   (write the plan, then)"),
+        ("ultraexecute goal.md", "omo plan start goal.md   (once it is committed"),
+    ],
+)
+def test_the_file_that_the_user_named_is_in_the_command_that_begins(project: Project, typed: str, command: str) -> None:
+    project.write("goal.yaml", "id: G1\n")
+    project.write("goal.md", "@goal: A note\n")
+    project.prompt(f"/omo:{typed}")
+    assert f"  $ {command}" in project.agent("next").out
 
 
 def test_a_plan_that_was_read_by_the_critic_is_begun_and_its_execution_is_next(project: Project) -> None:

@@ -81,6 +81,7 @@ def test_a_goal_from_filing_to_completion(project: Project) -> None:
 def test_the_only_goal_need_not_be_named_and_is_filed_as_it_is_begun(project: Project) -> None:
     missing = project.agent("verify", "begin")
     assert (missing.code, "which goal is meant is not clear" in missing.err) == (2, True)
+    assert "none is open; omo verify begin --file FILE files one and begins it" in missing.err
     project.write(
         "../goal.json", json.dumps({"id": "G1", "title": "Parser", "verification": {"checks": [path_check()]}})
     )

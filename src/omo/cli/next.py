@@ -23,9 +23,9 @@ from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.ledger_rows import SessionEvent
+    from typing import Any
 
-TO_BE_NAMED = ("FILE", "PLAN")
+    from omo.state.ledger_rows import SessionEvent
 
 
 def register(commands: options.Commands) -> None:
@@ -187,20 +187,22 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
                 return None
             words = f" {dumps(clip(str(row['text']), LONGEST_TEXT))}" if row.get("text") else ""
             why = f"the user typed /omo:{asked}{words}, and nothing of it was begun"
-            return NextStep("start", why, _with_named_file(workflow.module("status").BEGINNINGS[asked], row))
+            return NextStep("start", why, _beginning(workflow.module("status"), asked, row))
         begun.add(kind)
     return None
 
 
-def _with_named_file(commands: tuple[Command, ...], request: SessionEvent) -> tuple[Command, ...]:
-    """The file that the user named, and typed nothing else, is there already."""
-    if not requests.digest_of_lone_file(request):
+def _beginning(status: Any, asked: str, row: SessionEvent) -> tuple[Command, ...]:
+    """With the file whose name is all that the user typed: what is in it is theirs, and need not be written."""
+    commands: tuple[Command, ...] = status.BEGINNINGS[asked]
+    name = requests.files_of(row)[0]["name"] if requests.digest_of_lone_file(row) else ""
+    if not name or not name.endswith(status.NAMED_FILES.get(asked, ())):
         return commands
-    name = requests.files_of(request)[0]["name"]
     named = []
-    for each in commands:
-        argv = tuple(name if word in TO_BE_NAMED else word for word in each.argv)
-        named.append(each if argv == each.argv else Command(argv))
+    for command in commands:
+        argv = tuple(name if word in ("FILE", "PLAN") else word for word in command.argv)
+        lead = "" if command.lead.startswith("write ") else command.lead
+        named.append(Command(argv, lead, command.after))
     return tuple(named)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ASKED = "asked"  # after the command of a workflow
 ARMED = ("activated", "rearmed")
 TYPED = "typed"  # a workflow's command with nothing behind it
+DATA_ENDS = (".json", ".yaml", ".yml")
 LONGEST = 8000
 MOST_TOLD = 3
 
@@ -120,7 +121,7 @@ def is_named(rows: Iterable[SessionEvent], digest: str) -> bool:
 def names_data(row: SessionEvent) -> bool:
     """The name of one file is all that they typed. One of another form is a request in words:
     tests/ralph/test_request.py, test_a_file_of_wishes."""
-    return bool(digest_of_lone_file(row)) and files_of(row)[0]["path"].endswith((".json", ".yaml", ".yml"))
+    return bool(digest_of_lone_file(row)) and files_of(row)[0]["path"].endswith(DATA_ENDS)
 
 
 def wanted_last(rows: Sequence[SessionEvent]) -> tuple[NamedFile, float] | None:

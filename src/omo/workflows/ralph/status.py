@@ -31,6 +31,7 @@ MOST_FILES = 20
 LONGEST_SHOWN, LONGEST_PASS = 400, 100
 DIAGNOSE = "find the change in these files that broke it, and mend that without taking back what it was made for"
 # What begins it, by what the user typed.
+NAMED_FILES: dict[str, tuple[str, ...]] = {}  # which is taken without its name
 BEGINNINGS = {"ralph": (command(START, after="or with --criteria FILE, once criteria are written"),)}
 
 

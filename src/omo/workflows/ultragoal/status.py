@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from omo.state.rows import Summary
     from omo.workflows.ultragoal.plan import Receipt
 
-# What begins it, by what the user typed.
+# What begins it, by what the user typed, and the ends of a file that it is begun with as it is.
+NAMED_FILES = {"ultragoal": ("",)}
 BEGINNINGS = {
     "ultragoal": (command("omo ultragoal create-goals --start --brief-file FILE", lead="write the goals down, then"),)
 }

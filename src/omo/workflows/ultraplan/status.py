@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from omo.work.viewer import Viewer
 
 LONGEST_SHOWN = 4000
-# What begins it, by what the user typed.
+# What begins it, by what the user typed, and the ends of a file that it is begun with as it is.
+NAMED_FILES = {"ultraexecute": ("",)}
 BEGINNINGS = {
     "ultraplan": (
         command("omo plan critique PLAN", lead="write the plan, then"),

@@ -35,8 +35,9 @@ MARKS = {
     "expired": "cut",
     "blocked": "waiting",
 }
-# What begins it, by what the user typed.
+# What begins it, by what the user typed, and the ends of a file that it is begun with as it is.
 BEGINNINGS = {"verify": (command("omo verify begin --file FILE", lead="write the goal down, then"),)}
+NAMED_FILES = {"verify": requests.DATA_ENDS}
 
 
 def status(viewer: Viewer) -> Status | None:

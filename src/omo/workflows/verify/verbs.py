@@ -110,8 +110,9 @@ def _meant(arguments: argparse.Namespace, store: GoalStore) -> str:
     for status in ("pending", "in-progress"):
         names = names or [goal.id for goal in store.goals.values() if goal.status == status]
     if len(names) != 1:
-        listed = ", ".join(clip(name, 60) for name in names[:MOST_NAMED]) or "none is open"
-        raise BadInput("which goal is meant is not clear", fix=f"name it ({listed}); omo verify status lists them all")
+        listed = ", ".join(clip(name, 60) for name in names[:MOST_NAMED])
+        way = f"name it ({listed})" if names else "none is open; omo verify begin --file FILE files one and begins it"
+        raise BadInput("which goal is meant is not clear", fix=f"{way}; omo verify status lists them all")
     return names[0]
 
 
