@@ -151,13 +151,8 @@ def by_exit_code(checks: Sequence[tuple[str, Check | str, bool]]) -> list[NamedC
 def _was_not_so(subject: Subject, check: ContentCheck) -> bool:
     """In code a pattern is met by a comment as well: that is its form, and no proof. Nor is what a page no longer has,
     for none of it may be left: "the page without the word, and without all else"."""
-    changed = subject.look.changed or {}
-    if (
-        check.absent
-        or check.path not in changed
-        or check.path.endswith(kinds.CODE)
-        or _is_met_by_comment(subject, check)
-    ):
+    is_changed = check.path in (subject.look.changed or ())
+    if check.absent or not is_changed or check.path.endswith(kinds.CODE) or _is_met_by_comment(subject, check):
         return False
     try:
         before = contents.at_base(subject.root, subject.state, subject.began, [check.path])[check.path].content

@@ -25,11 +25,7 @@ MOST_TOLD = 3
 
 def typed(events: Iterable[SessionEvent], workflow: str, since: str = "") -> list[SessionEvent]:
     """What a person typed after the workflow's own command, oldest first."""
-    rows = []
-    for row in events:
-        if row.get("kind") == ASKED and asked_of(row) == workflow and str(row.get("ts")) > since:
-            rows.append(row)
-    return rows
+    return _later([row for row in events if row.get("kind") == ASKED and asked_of(row) == workflow], since)
 
 
 def later(events: Iterable[SessionEvent], workflow: str, began: str) -> list[SessionEvent]:
@@ -39,11 +35,11 @@ def later(events: Iterable[SessionEvent], workflow: str, began: str) -> list[Ses
 
 def armed(events: Iterable[SessionEvent], since: str = "") -> list[SessionEvent]:
     """The prompts with which a person armed the session, oldest first."""
-    rows = []
-    for row in events:
-        if row.get("kind") in ARMED and row.get("actor") == "user" and str(row.get("ts")) > since:
-            rows.append(row)
-    return rows
+    return _later([row for row in events if row.get("kind") in ARMED and row.get("actor") == "user"], since)
+
+
+def _later(rows: Sequence[SessionEvent], since: str) -> list[SessionEvent]:
+    return [row for row in rows if str(row.get("ts")) > since]
 
 
 def of_run(events: Iterable[SessionEvent], kind: str, run: str) -> list[str]:

@@ -342,13 +342,7 @@ def wait_for_host(row: SessionRow, why: str) -> SessionRow:
 
 def host_goes_on(row: SessionRow) -> SessionRow:
     """The host works again, with or without a word of the user's."""
-    work: Work = {}
-    for kind, summary in work_in(row, "waiting"):
-        if summary.get("hostLimit"):
-            work[kind] = _active(summary)
-    if not work:
-        return row
-    return _with_work(row, work)
+    return _with_work(row, {kind: _active(work) for kind, work in work_in(row, "waiting") if work.get("hostLimit")})
 
 
 def take_up(row: SessionRow, theirs: SessionRow) -> SessionRow:
