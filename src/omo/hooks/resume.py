@@ -129,15 +129,14 @@ def _wake(caller: Caller) -> Resumed:
 def newest(caller: Caller, client: str) -> str:
     """Of those whose conversation is over the one that was used last; else one that nobody is at."""
     others = left_open.of_others(caller.session_rows, caller.session)
-    for name, row in others.items():
-        if left_open.is_gone(row, client, caller.now):
-            return name
-    for name, row in others.items():
-        if left_open.may_be_taken(row, client, caller.now):
-            return name
-    for name, row in others.items():
-        raise _at_work(name, row, caller)
-    raise Refused(NOTHING, fix="omo status shows every session")
+    if not others:
+        raise Refused(NOTHING, fix="omo status shows every session")
+    for is_free in (left_open.is_gone, left_open.may_be_taken):
+        for name, row in others.items():
+            if is_free(row, client, caller.now):
+                return name
+    last_used = next(iter(others))
+    raise _at_work(last_used, others[last_used], caller)
 
 
 def _at_work(source: str, row: SessionRow, caller: Caller) -> Refused:

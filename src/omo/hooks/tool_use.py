@@ -305,11 +305,7 @@ def _fence_reasons(event: Event, world: World, row: SessionRow) -> list[str]:
         return commands.refusals(event.command, fence, directory)
     if event.tool == hosts.POWERSHELL:
         return [POSIX_ONLY]
-    reasons = []
-    for path in event.written_paths:
-        if reason := fence.refusal(path, directory):
-            reasons.append(reason)
-    return reasons
+    return list(filter(None, [fence.refusal(path, directory) for path in event.written_paths]))
 
 
 def keeps_questions_in_the_plan(event: Event, world: World) -> Denial | None:
