@@ -15,7 +15,7 @@ from omo.digest import sha256
 from omo.errors import BadInput
 from omo.proof import globs, patterns
 from omo.proof.typed_commands import LONGEST_COMMAND
-from omo.text import clip
+from omo.text import clip, counted
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"  # omo's own: whoever reads a refusal is in another project
 MOST_CHECKS = 200
@@ -225,9 +225,8 @@ def ids_of(checks: Sequence[Check | str]) -> list[str]:
 
 
 def _bad(defects: list[str]) -> BadInput:
-    count = "1 defect" if len(defects) == 1 else f"{len(defects)} defects"
     return BadInput(
-        f"the checks have {count}: {clip(defects[0], 300)}",
+        f"the checks have {counted(len(defects), 'defect')}: {clip(defects[0], 300)}",
         fix=f"mend them in the file; {DOCS / 'checks.md'} shows every type with an example",
         defects=[clip(defect, 600) for defect in defects],
     )

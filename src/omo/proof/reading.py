@@ -117,10 +117,8 @@ def _import_roots(root: str, cwd: str) -> list[str]:
     roots = []
     with contextlib.suppress(OSError), os.scandir(os.path.join(root, cwd)) as entries:
         for entry in entries:
-            is_root = entry.is_dir(follow_symlinks=False) and not os.path.lexists(
-                os.path.join(entry.path, "__init__.py")
-            )
-            if is_root and not entry.name.startswith(".") and entry.name not in PACKAGES:
+            is_package = os.path.lexists(os.path.join(entry.path, "__init__.py")) or entry.name in PACKAGES
+            if entry.is_dir(follow_symlinks=False) and not is_package and not entry.name.startswith("."):
                 roots.append(os.path.join(cwd, entry.name))
     return roots
 

@@ -13,7 +13,6 @@ from omo.state import STATE_DIR
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
     from typing import Any
 
 
@@ -54,9 +53,7 @@ class Lock:
             raise unwritable(self._path, error) from None
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._release is not None:
             self._release()
 
