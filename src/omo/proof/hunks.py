@@ -7,6 +7,7 @@ import posixpath
 import warnings
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from omo.proof.base import LINK_MODE
 from omo.proof.swap_files import File
@@ -79,7 +80,13 @@ def _whole(path: str, before: File, after: File) -> Hunk:
     return Hunk(path, 1, len(added), removed, added, before, is_code=True)
 
 
-Range = tuple[int, int, int, int]  # from and to in the new file, and in the old
+class Range(NamedTuple):
+    """Lines that differ, in the new file and in the old one."""
+
+    start: int
+    end: int
+    old_start: int
+    old_end: int
 
 
 def _differing(old: list[bytes], new: list[bytes]) -> list[Range]:
@@ -88,15 +95,13 @@ def _differing(old: list[bytes], new: list[bytes]) -> list[Range]:
     for kind, old_start, old_end, start, end in SequenceMatcher(None, old, new).get_opcodes():
         if kind == "equal":
             continue
-        if differing:
-            first_start, first_end, first_old, _ = differing[-1]
-            if not b"".join(new[first_end:start]).strip():
-                differing[-1] = (first_start, end, first_old, old_end)
-                continue
-        differing.append((start, end, old_start, old_end))
+        if differing and not b"".join(new[differing[-1].end : start]).strip():
+            differing[-1] = differing[-1]._replace(end=end, old_end=old_end)
+        else:
+            differing.append(Range(start, end, old_start, old_end))
     parts: list[Range] = []
     for number, found in enumerate(differing):
-        behind = differing[number + 1][0] if differing[number + 1 :] else len(new)
+        behind = differing[number + 1].start if differing[number + 1 :] else len(new)
         parts += _parted(found, old, new, behind)
     return parts
 
@@ -112,11 +117,11 @@ def _parted(found: Range, old: list[bytes], new: list[bytes], behind: int) -> li
     alike = min(cuts[0] - start, behind - end)
     while new[cuts[0] - alike : cuts[0]] != new[end : end + alike]:
         alike -= 1
-    parts = [(start, cuts[0] - alike, old_start, old_end)]
+    parts = [Range(start, cuts[0] - alike, old_start, old_end)]
     old_end += alike
     for first, last in zip(cuts, [*cuts[1:], end + alike], strict=True):
-        parts.append((first, last, old_end, old_end))
-    return [part for part in parts if part[0] < part[1] or part[2] < part[3]]
+        parts.append(Range(first, last, old_end, old_end))
+    return [part for part in parts if part.start < part.end or part.old_start < part.old_end]
 
 
 def _definitions(lines: list[bytes], start: int, end: int) -> list[int]:
