@@ -74,22 +74,29 @@ class Clause:
             return "other", names
         if kind != "other":
             return kind, names
-        for place in range(1, len(words)):
-            kind, names = _opening(words, place)
-            if kind:
-                self.has_more = True
-                return kind, names
-        before_stop = wordlists.PLEASE  # "this is all wrong please stop"
-        if words[:1] and words[0] in wordlists.BEFORE_AND:
-            before_stop = wordlists.PLEASE | wordlists.AND  # "commit what you have and stop"
-        for place in range(len(words) - 2, -1, -1):
-            if words[place] in before_stop and wordlists.NOT_NOW.isdisjoint(words):
-                kind, names = meaning(words[place + 1 :])
-                if kind in ("stop", "take-over"):
-                    self.has_more = True
-                    return kind, names
+        kind, names = _said_beside_more(words)
+        if kind:
+            self.has_more = True
+            return kind, names
         first = next((word for word in words if word not in wordlists.SMALL), "")
         return ("work" if first in wordlists.TASKS else "other"), []
+
+
+def _said_beside_more(words: list[str]) -> tuple[str, list[str]]:
+    """What the beginning or the end of a clause says where the rest of it is about something else; else nothing."""
+    for place in range(1, len(words)):
+        kind, names = _opening(words, place)
+        if kind:
+            return kind, names
+    before_stop = wordlists.PLEASE  # "this is all wrong please stop"
+    if words[:1] and words[0] in wordlists.BEFORE_AND:
+        before_stop = wordlists.PLEASE | wordlists.AND  # "commit what you have and stop"
+    for place in range(len(words) - 2, -1, -1):
+        if words[place] in before_stop and wordlists.NOT_NOW.isdisjoint(words):
+            kind, names = meaning(words[place + 1 :])
+            if kind in ("stop", "take-over"):
+                return kind, names
+    return "", []
 
 
 def _opening(words: list[str], place: int) -> tuple[str, list[str]]:
