@@ -102,16 +102,6 @@ def _edited(words: list[str]) -> list[Write]:
     return _each(paths)
 
 
-def _dumped(words: list[str]) -> list[Write]:
-    return _each([word[3:] for word in words if word.startswith("of=")])
-
-
-def _deleted(words: list[str]) -> list[Write]:
-    if "-delete" not in words:
-        return []
-    return found_trees(words)
-
-
 # git. Each function is given the words from the verb on.
 
 
@@ -125,10 +115,6 @@ def _git(words: list[str]) -> list[Write]:
             if not write.path.startswith(("/", "~")):
                 write.path = f"{base}/{write.path}"
     return writes
-
-
-def _git_moved(words: list[str]) -> list[Write]:
-    return _copied(["git", *words[1:]])
 
 
 def _git_removed(words: list[str]) -> list[Write]:
@@ -201,7 +187,7 @@ def _leaves_state(words: list[str]) -> bool:
 
 GIT: dict[str, Callable[[list[str]], list[Write]]] = {
     "rm": _git_removed,
-    "mv": _git_moved,
+    "mv": lambda words: _copied(["git", *words[1:]]),
     "restore": _git_restored,
     "checkout": _git_checked_out,
     "clean": _git_cleaned,
@@ -215,8 +201,8 @@ WRITERS: dict[str, Callable[[list[str]], list[Write]]] = {
     "rm": _plain(REMOVED),
     **dict.fromkeys(("cp", "mv", "install", "ln"), _copied),
     **dict.fromkeys(("sed", "gsed", "perl"), _edited),
-    "dd": _dumped,
+    "dd": lambda words: _each([word[3:] for word in words if word.startswith("of=")]),
     "sort": lambda words: _each(option(words, "o", "--output")),
-    "find": _deleted,
+    "find": lambda words: found_trees(words) if "-delete" in words else [],
     "git": _git,
 }

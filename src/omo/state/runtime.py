@@ -213,7 +213,8 @@ def _recorded(
     row["lastUsedAt"] = stamp(now)
     mark = row.pop("ledger", None)
     if change.events:
-        change.events[-1]["after"] = _without_words(row)
+        # What the user typed is kept in the row alone, which forgets it; a ledger never does.
+        change.events[-1]["after"] = {**row, "ulw": without(row["ulw"], "said")}
         written = None if old is None else mark or {}
         _, end = ledger.append(path, change.events, actor=actor, now=now, mark=written, head=change.head or head)
         mark = end.mark
@@ -393,11 +394,6 @@ def render(runtime: Runtime) -> str:
 def _launcher_name(session_id: str) -> str:
     """An id the launcher can look for in an event as it stands; for any other it asks Python."""
     return session_id if paths.SAFE_ID.issuperset(session_id) else ANY_SESSION
-
-
-def _without_words(row: SessionRow) -> SessionRow:
-    """What the user typed is kept in the row alone, which forgets it; a ledger never does."""
-    return {**row, "ulw": without(row["ulw"], "said")}
 
 
 def _update(state: str, change: Callable[[Runtime], None], now: float, deadline: store.Deadline) -> None:
