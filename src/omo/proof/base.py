@@ -417,13 +417,17 @@ def _list(root: str, head: str | None, exclude: str, *, is_whole: bool = False) 
     overlooked = [*flagged, *(filtered(root, tracked) if as_they_are else ())]
     listing = _Listing({*differing, *untracked, *edited(root, commit, overlooked)}, untracked)
     listing.head = commit
+    listing.view = _view(root, place, settings, flagged)
+    return listing
+
+
+def _view(root: str, place: str, settings: git.GitSettings, flagged: Sequence[str]) -> str:
+    """One id for how git looks at the files, and at which."""
     left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
-    seen_so = [settings.file_mode, *sorted(left_out), *settings.conversions]
-    seen_so += _conversions(root)
+    seen_so = [settings.file_mode, *sorted(left_out), *settings.conversions, *_conversions(root)]
     if place != ".":  # in another repository, or another part of one, the commit's paths stand for other files
         seen_so.append(place)
-    listing.view = sha256(os.fsencode("\0".join(seen_so)))[:16]
-    return listing
+    return sha256(os.fsencode("\0".join(seen_so)))[:16]
 
 
 def _conversions(root: str) -> list[str]:

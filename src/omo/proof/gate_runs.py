@@ -176,14 +176,13 @@ class Subject:
         head, plain = self.began.get("head"), kinds.Kinds(present=self.present)
         words = {}
         for path in self.look.changed or ():
-            directory, _, name = path.rpartition("/")
             if plain.of(path) == kinds.NEITHER or kinds.is_plain_data(path):
-                words[path] = {name, f"*{os.path.splitext(name)[1]}"}
-                if name.endswith(kinds.CODE) and directory and not directory.startswith("."):
-                    words[path] |= {os.path.splitext(name)[0], directory.partition("/")[0]}
+                words[path] = _words_for(path)
         if not head or not words:
             return frozenset()
-        asked = [part for word in sorted(set().union(*words.values())) for part in ("-e", word)]
+        asked = []
+        for word in sorted(set().union(*words.values())):
+            asked += ["-e", word]
         printed = git.run(self.root, "grep", "-z", "-o", "-w", "-F", "-I", *asked, head, "--").output
         named = set()
         for line in os.fsdecode(printed).split("\n"):
@@ -195,6 +194,15 @@ class Subject:
     @cached_property
     def base_id(self) -> str:
         return _base_id(self.began)
+
+
+def _words_for(path: str) -> set[str]:
+    directory, _, name = path.rpartition("/")
+    stem, ending = os.path.splitext(name)
+    words = {name, f"*{ending}"}
+    if name.endswith(kinds.CODE) and directory and not directory.startswith("."):
+        words |= {stem, directory.partition("/")[0]}
+    return words
 
 
 def read_run(
