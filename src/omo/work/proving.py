@@ -96,6 +96,13 @@ def shown(
         if beside.missing:
             reasons.append(beside.missing)
             continue
+        owned = [each.command for each in candidates if each.owner and each.command in passing]
+        owned += [each for each in others if owner_of(subject, each, is_users=getattr(each, "is_users", True))]
+        shows_it = (candidate.command.argv, candidate.command.cwd)
+        # "half, and the user's other check passes by its settings"
+        if doubted := doubts(subject, [each for each in owned if (each.argv, each.cwd) != shows_it]):
+            reasons += doubted
+            continue
         command = clip(typed(candidate.command.argv), 80)
         parts = [f"{candidate.name} ({command}), {candidate.owner}, {made.reason}", *made.notes]
         if still := [*made.still_failing, *beside.still_failing]:

@@ -103,11 +103,12 @@ class Finish:
         return made is not None and bool(made.still_failing) and not gate.is_users
 
     def _proven_gate(self) -> Gate | None:
-        """The gate whose experiment held. None where the project's own tests do not hold as they were: then no other
-        gate proves anything."""
-        for name in self.proof.tests:
-            made = self.proof.experiments.get(name)
-            if made is not None and made.verdict in experiment.TESTS_CHANGED:
+        """The gate whose experiment held. None where the project's own tests, or what the user pinned, do not hold as
+        they were: then no other gate proves anything."""
+        for gate in self.gates:
+            made = self._experiment(gate)
+            is_to_hold = gate.is_users or gate.name in self.proof.tests
+            if is_to_hold and made is not None and made.verdict in experiment.TESTS_CHANGED:
                 return None
         for gate in self.gates:
             made = self._experiment(gate)

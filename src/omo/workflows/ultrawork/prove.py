@@ -145,15 +145,16 @@ class Prover:
         return FoundGates(self.context.root, self._here, self.context.row(self.session), proof.gates).checks
 
     def _hold_tests_as_they_were(self, proof: Proof) -> None:
-        """Where another gate proves, and the tests pass without the work too or were not tried, nobody has seen the old
-        tests run ("the test emptied, while the linter proves"): they are run here."""
+        """Where another gate proves, and the tests, or what the user pinned, pass without the work too or were not
+        tried, nobody has seen the old tests run ("the test emptied, while the linter proves", "half, a second pin
+        passes by its settings"): they are run here."""
         proven = next((made for made in proof.experiments.values() if made.holds), None)
         if proven is None:
             return
         for gate in proof.gates:
             made = proof.experiments.get(gate.name)
             is_seen = made is not None and (made.verdict != experiment.PASSES_WITHOUT or not made.changed_rest)
-            if is_seen or not self._covers_tests(proof, gate):
+            if is_seen or not (gate.is_users or self._covers_tests(proof, gate)):
                 continue
             subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             self._whole = None
