@@ -306,6 +306,14 @@ def test_with_several_the_newest_or_the_one_that_is_named(project: Project) -> N
     )
 
 
+def test_what_was_cancelled_here_is_not_resumed_and_the_way_on_is_named(project: Project) -> None:
+    for prompt in ("ulw mend it", "/omo:stop-continuation"):
+        project.prompt(prompt)
+    told, _ = types(project, session=SESSION)
+    way_on = "ulw, or the command of a workflow, goes on with it"
+    assert told == f"omo: /omo:resume did nothing: you cancelled what was on here; {way_on}"
+
+
 def test_nothing_to_resume_and_no_room_are_said_without_the_model(project: Project) -> None:
     told, context = types(project)
     assert told.startswith("omo: /omo:resume did nothing: no conversation of this project has left work open")

@@ -94,7 +94,10 @@ def _task(context: Context, work: Status, session: str, rows: Json) -> str:
     row = rows.get(session)
     events = runtime.vouched_rows(context.state, session, row)
     works = runtime.left_open(row or EMPTY)
-    going_on = [(kind, summary) for kind, summary in works if summary.get("state") != "paused"]
+    going_on = []
+    for kind, summary in works:
+        if summary.get("state") != "paused" and not summary.get("stoppedByName"):
+            going_on.append((kind, summary))
     return requests.task(events, going_on or works, messages.LONGEST_TASK)
 
 

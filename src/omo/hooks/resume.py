@@ -129,6 +129,9 @@ def _wake(caller: Caller) -> Resumed:
 def newest(caller: Caller, client: str) -> str:
     """Of those whose conversation is over the one that was used last; else one that nobody is at."""
     others = left_open.of_others(caller.session_rows, caller.session)
+    if not others and session.is_cancelled(caller.row()) and caller.row()["stopContinuation"].get("ended"):
+        who = "you" if caller.by == "user" else "the user"
+        raise Refused(f"{who} cancelled what was on here", fix="ulw, or the command of a workflow, goes on with it")
     if not others:
         raise Refused(NOTHING, fix="omo status shows every session")
     for is_free in (left_open.is_gone, left_open.may_be_taken):

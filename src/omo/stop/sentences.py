@@ -160,7 +160,7 @@ def _open_work(kind: str, summary: Summary) -> str:
     if kind != session.KIND and not left and step:
         return f"{kind}: {as_sentence(step)}"
     if kind != session.KIND:
-        return f"{kind}: {left} of {total} open when last looked at" + (f", next {step}." if step else ".")
+        return as_sentence(f"{kind}: {left} of {total} open when last looked at" + (f", next {step}" if step else ""))
     if not total:
         if not step:
             on_word = 'or, where no test can show it, omo ulw done --because "why it is done".'

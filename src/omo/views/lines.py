@@ -160,6 +160,8 @@ def _mode_in_words(brief: View) -> str:
     works = [work for work in brief.work if work.state in OPEN_STATES]
     apart = [work for work in works if brief.mode in OPEN_STATES and work.state != brief.mode]
     together = [work for work in works if work not in apart]
+    if brief.mode == "exhausted":
+        together = [work for work in brief.work if work.state == brief.mode]
     if not together and brief.leading is not None:
         together = [brief.leading]
     kinds = [work.kind for work in together]
