@@ -138,11 +138,13 @@ def test_what_the_plan_says_of_its_background_reaches_every_session_as_a_quotati
     assert ("> the second half" in first, "> the second half" in second) == (False, True)
 
 
-def test_prose_below_the_heading_of_a_session_reaches_its_executor() -> None:
-    text = with_lines(plan_text(2, sessions=[[1], [2]]), 2, "Depends on: Session 1")
-    text = text.replace("## Session 2: Part 2\n", "## Session 2: Part 2\n\nThe port is 8080,\nand stays so.\n")
+def test_what_else_stands_below_the_heading_of_a_session_reaches_its_executor() -> None:
+    text = with_lines(
+        plan_text(2, sessions=[[1], [2]]), 2, "Depends on: Session 1", "Risk: the cache\n\nUse port 8080,\nas now."
+    )
     first, second = (render(spec) for spec in cut(text))
-    assert ("8080" in first, "> The port is 8080,\n> and stays so.\n" in second) == (False, True)
+    assert ("8080" in first, "\n> - Risk: the cache\n>\n> Use port 8080,\n> as now.\n" in second) == (False, True)
+    assert "> - Depends on" not in second, "which the spec has in its own place"
 
 
 def test_what_a_plan_says_has_to_be_so_before_a_session_stands_in_its_spec() -> None:

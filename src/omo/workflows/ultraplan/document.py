@@ -22,6 +22,7 @@ from omo.workflows.ultraplan.markdown import (
     Fenced,
     Heading,
     Page,
+    asked_in_line,
     code_texts,
     expectation,
     items_of,
@@ -30,6 +31,7 @@ from omo.workflows.ultraplan.markdown import (
     removed_of,
 )
 from omo.workflows.ultraplan.models import (
+    MOST_ITEMS,
     NO_MANIFEST,
     ON_FAILURE,
     Document,
@@ -46,6 +48,7 @@ LARGEST = 500_000
 LONGEST_LINE = 4_000
 LONGEST_FIELD = 20_000
 EXIT_CONDITION = "exit condition"
+SESSION_FIELDS = ("context", "entry condition", "depends on", "blocks", "touch", "never touch", EXIT_CONDITION)
 
 _STEP = re.compile(r"Step (\d{1,6}): (\S.*)")
 # A heading that means a step and is none; what is put before the word, emphasis or an emoji, is no part of it.
@@ -341,8 +344,11 @@ def _sessions(document: Document, page: Page, headings: Sequence[Heading]) -> tu
         steps = [step for step in document.steps if heading.start < step.line <= end]
         until = min([step.line - 1 for step in steps], default=end)
         fields = page.values(heading.start, until)
-        described = min([field.line - 1 for field in page.fields(heading.start, until)], default=until)
-        prose = page.text(heading.start + 1, described).strip()
+        others = set(range(heading.start + 1, until))
+        for field in page.fields(heading.start, until):
+            if field.key in SESSION_FIELDS:
+                others.difference_update(range(field.line - 1, field.end))
+        prose = "\n".join(page.lines[index] for index in sorted(others)).strip()
         session = Session(
             number=int(name[1]),
             title=name[2].strip(),
@@ -365,11 +371,12 @@ def _exit_defects(document: Document, page: Page, headings: Sequence[Heading]) -
         if field.key == EXIT_CONDITION:
             spans.append((field.line - 1, field.end))
     commands: list[tuple[int, str]] = []
-    for start, end in spans:
-        commands += [(block.line, block.content.strip()) for block in page.fences() if start < block.line <= end]
+    fences = page.fences() if spans else []
+    for start, end in spans[:MOST_ITEMS]:
+        commands += [(block.line, block.content.strip()) for block in fences if start < block.line <= end]
         for index, line in page.paragraphs(start, end):
             # `calc.py` is there: one word that nothing is expected of is a name.
-            commands += [(index + 1, text) for text in code_texts(line) if " " in text or expectation(line)]
+            commands += [(index + 1, text) for text in asked_in_line(line) if " " in text or expectation(line)]
     verified: list[str] = []
     for verify in (document.verify, *(step.verify for step in document.steps)):
         verified += code_texts(verify) if commands else []

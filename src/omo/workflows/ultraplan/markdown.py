@@ -199,7 +199,12 @@ def shell_texts(value: str) -> list[str]:
 def code_texts(value: str) -> list[str]:
     """Only what is written as code: words alone may be talk."""
     fenced = [block.content.strip() for block in Page(value).fences()]
-    return fenced + code_spans(_asked_and_expected(value)[0])
+    return fenced + asked_in_line(value)
+
+
+def asked_in_line(value: str) -> list[str]:
+    """The code of it that stands before `→ expected: …`."""
+    return code_spans(_asked_and_expected(value)[0])
 
 
 def expectation(value: str) -> str:
