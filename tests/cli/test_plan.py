@@ -294,24 +294,23 @@ def test_what_a_plan_needs_is_asked_for_before_it_begins(project: Project) -> No
 
 
 @pytest.mark.parametrize(
-    ("condition", "runs_it"),
+    ("condition", "unrun"),
     [
-        ("## Exit Condition\n\n- `make e2e` → expected: OK\n- All changes are committed", False),
-        ("## Exit Condition\n\n```\nmake e2e\n```", False),
-        (
-            f"## Exit Condition\n\n- `python3 {path_of(1)}` → expected: no output\n- `git status --porcelain`: nothing",
-            True,
-        ),
-        ("## Exit Condition\n\nEverything is committed, and `calc.py` is there.", True),
+        ("- `make e2e` → expected: OK\n- All changes are committed", "make e2e"),
+        ("- `make e2e` passes", "make e2e"),
+        ("- `tox` → expected: OK", "tox"),
+        ("```\nmake e2e\n```", "make e2e"),
+        (f"- `python3 {path_of(1)}` → expected: no output\n- `git status --porcelain`: nothing", ""),
+        ("Everything is committed, and `calc.py` is there.", ""),
     ],
 )
 def test_a_command_of_the_exit_condition_that_no_step_runs_is_a_defect(
-    project: Project, condition: str, runs_it: bool
+    project: Project, condition: str, unrun: str
 ) -> None:
-    project.write("plan.md", f"{plan_text(2)}\n{condition}\n")
+    project.write("plan.md", f"{plan_text(2)}\n## Exit Condition\n\n{condition}\n")
     ran = project.agent("plan", "validate", "plan.md")
-    said = "the exit condition has 'make e2e', which no step runs; it belongs into a step's Verify"
-    assert (ran.code == 0, said in ran.err) == (runs_it, not runs_it)
+    said = f"the exit condition has '{unrun}', which no step runs; it belongs into a step's Verify"
+    assert (ran.code, said in ran.err) == ((3, True) if unrun else (0, False))
 
 
 def test_an_exit_condition_of_one_session_is_looked_at_too(project: Project) -> None:
