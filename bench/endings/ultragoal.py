@@ -349,6 +349,26 @@ def _(run: Play) -> None:
     note_for_goals(run)
 
 
+@ending("ultragoal", "cancelled, the same goals typed again, and a plan of one note in their place", WAIVED)
+def _(run: Play) -> None:
+    planned(run)
+    run.stop()
+    run.user("/omo:stop-continuation")
+    asked(run, f"/omo:ultragoal {TWO}")
+    planned(run, NOTE, "--force")
+    judged(run, "G001")
+
+
+@ending("ultragoal", "honest: a plan cancelled, and another one asked for", JUDGED)
+def _(run: Play) -> None:
+    planned(run)
+    run.stop()
+    run.user("/omo:stop-continuation")
+    asked(run, f"/omo:ultragoal {NOTE}")
+    assert run.omo(f"ultragoal create-goals --start --brief {shlex.quote(NOTE)}") == 0, run.printed
+    judged(run, "G001")
+
+
 @ending("ultragoal", "honest: a goal reworded, and then as it was at first", JUDGED)
 def _(run: Play) -> None:
     planned(run)
