@@ -77,6 +77,20 @@ def test_next_has_the_way_on_where_only_documents_were_changed(project: Project)
     assert '$ omo ulw done --because "why the work is done"   (or, where no test can show it)' in said
 
 
+def test_work_in_another_worktree_is_to_be_brought_to_the_run(project: Project, tmp_path: Path) -> None:
+    project.write("Makefile", "test:\n\tgrep -q new value\n")
+    project.commit()
+    project.prompt("ulw mend value")
+    project.git("worktree", "add", "-q", str(tmp_path / "side"))
+    (tmp_path / "side" / "value").write_text("new\n")
+    in_the_project = {"OMO_PROJECT_DIR": str(project.root)}
+    refused = project.check("ulw", "done", cwd=tmp_path / "side", env=in_the_project, code=3).err
+    assert f"no file was changed in {project.root}, where the run is on, and this is {tmp_path / 'side'}" in refused
+    assert "--because" not in refused
+    project.write("value", "new\n")
+    assert "Done, proven" in project.check("ulw", "done", cwd=tmp_path / "side", env=in_the_project).out
+
+
 def test_next_offers_no_end_on_ones_word_before_the_tests_have_run(project: Project) -> None:
     project.write("Makefile", "test:\n\ttrue\n")
     project.commit()

@@ -125,6 +125,8 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     _refuse_with_other_work(runtime.caught_up(context.state, name, row))
     runs.require_whole_ledger(context, name)
     proof = prover.proof()
+    if not because and not proof.look.changed:
+        _require_here(context)
     row = runtime.caught_up(context.state, name, context.row(name) or EMPTY)
     ended = _outcome(context, name, row, proof, because, skipping)
     files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)), proof.whole)
@@ -138,6 +140,17 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
 
     answer: Outcome | None = context.change(name, decide)
     return answer
+
+
+def _require_here(context: Context) -> None:
+    """Nothing was changed where the run is on: the work of an agent that stands in another worktree is not there."""
+    here = os.path.realpath(context.cwd)
+    for other in paths.worktrees(context.root)[1:]:
+        if os.path.join(here, "").startswith(os.path.join(other, "")):
+            raise Refused(
+                f"no file was changed in {context.root}, where the run is on, and this is {other}",
+                fix="bring the work there, as with git merge, then omo ulw done",
+            )
 
 
 def require_proof(context: Context, name: str) -> None:
