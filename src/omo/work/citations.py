@@ -192,21 +192,23 @@ def _of_word(word: str, root: str, *, in_code: bool) -> Citation | None:
     path = PLACE_IN_FILE.sub("", word)
     if COMMIT.fullmatch(path):
         return Citation("commit", path)
-    directory, _, name = path.rpartition("/")
-    stem, dot, ending = name.rpartition(".")
-    is_file = bool(stem) and ending.lower() in FILE_ENDINGS
-    if directory and dot and ending in ENDINGS_IN_CODE:
-        is_file = True
-    elif directory and not is_file and os.path.isdir(os.path.join(root, path.removeprefix("./").split("/")[0])):
-        # src/tool; but client/server are two words: test_what_a_text_cites in tests/verify/test_statements.py.
-        is_file = in_code or os.path.lexists(os.path.join(root, path))
-    elif ending in ENDINGS_IN_CODE:
-        is_file = bool(stem) and is_there(root, path)
-    elif ending == "js" and stem[:1].isupper() and not directory:
-        is_file = False  # Node.js, as in an answer of tests/verify/test_statements.py
-    if is_file:
+    if _is_path(path, root, in_code=in_code):
         return Citation("path", path)
     return Citation("address", word) if ADDRESS.fullmatch(word) else None
+
+
+def _is_path(path: str, root: str, *, in_code: bool) -> bool:
+    directory, _, name = path.rpartition("/")
+    stem, dot, ending = name.rpartition(".")
+    if dot and ending in ENDINGS_IN_CODE:
+        return bool(directory) or (bool(stem) and is_there(root, path))
+    if ending == "js" and stem[:1].isupper() and not directory:
+        return False  # Node.js, as in an answer of tests/verify/test_statements.py
+    if stem and ending.lower() in FILE_ENDINGS:
+        return True
+    # src/tool; but client/server are two words: test_what_a_text_cites in tests/verify/test_statements.py.
+    is_below = bool(directory) and os.path.isdir(os.path.join(root, path.removeprefix("./").split("/")[0]))
+    return is_below and (in_code or os.path.lexists(os.path.join(root, path)))
 
 
 def _of_quotation(quotation: str, root: str, exits: int | None) -> Citation | None:
