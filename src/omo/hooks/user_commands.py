@@ -162,12 +162,7 @@ def _pin(event: Event, world: World, rest: str) -> str:
         pin.read(pin.argv[0])  # all of it in quotes
     name = pin.name
     if not name:
-        first = typed_commands.program_of(pin.argv)
-        if first and not _program(world, first, cwd):
-            fix = "what the work will bring is pinned by a name: /omo:pin NAME -- COMMAND"
-            if typed_commands.NAME_LETTERS.issuperset(first):
-                fix = f"if that is the gate's name: /omo:pin {clip(first, 60)} -- COMMAND; {fix}"
-            raise BadInput(f"there is no program {clip(first, 60)!r} here", fix=fix)
+        _require_program(world, typed_commands.program_of(pin.argv), cwd)
         name = typed_commands.name_for(pin.argv, {gate.name: gate.argv for gate in known})
     program = _program(world, pin.argv[0], cwd)
     gate = _gates(event, world).add(name, pin.argv, cwd=cwd, program=program, timeout=pin.timeout, sealed=pin.sealed)
@@ -210,6 +205,16 @@ def _pin_found(event: Event, world: World, checks: list[Check], found: gates.Fou
 
 def _program(world: World, name: str, cwd: str) -> str | None:
     return typed_commands.resolve(name, os.path.join(world.root, cwd), world.environ.get("PATH", ""))
+
+
+def _require_program(world: World, name: str, cwd: str) -> None:
+    """Refused where a command without a name begins with no program: its first word may be meant as the name."""
+    if not name or _program(world, name, cwd):
+        return
+    fix = "what the work will bring is pinned by a name: /omo:pin NAME -- COMMAND"
+    if typed_commands.NAME_LETTERS.issuperset(name):
+        fix = f"if that is the gate's name: /omo:pin {clip(name, 60)} -- COMMAND; {fix}"
+    raise BadInput(f"there is no program {clip(name, 60)!r} here", fix=fix)
 
 
 def _missing(world: World, pinned: list[gates.Gate]) -> str:
