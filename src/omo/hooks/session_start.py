@@ -27,7 +27,7 @@ def handle(event: Event, world: World) -> Answer:
     is_shown = event.start_source == "resume" and event.shows_messages
     row = runtime.session(world.state, event.session)
     if row is not None and row.get("instructed") and event.start_source == "compact":
-        # They were compacted away with the rest: the next `ulw` gives them whole, else one line that names `omo next`.
+        # They were compacted away with the rest: the next `ulw` gives them whole.
         _change(world, lambda row: {**row, "instructed": False})
     ended = row is not None and not runtime.work_in(row, *runtime.OPEN_STATES)  # and is not told yet
     if row is None or not runtime.is_live(row) or ended:
