@@ -265,6 +265,12 @@ work(
     needs="pytest",
 )
 work(
+    "a new module in a package called coverage",
+    writing("coverage/miles.py", "def miles(km):\n    return km / 1.609\n"),
+    writing("test_miles.py", testing("coverage.miles", "self.assertEqual(round(coverage.miles.miles(1.609)), 1)")),
+    files={**GREEN, "coverage/__init__.py": "", "coverage/base.py": "KM = 3\n"},
+)
+work(
     "a package called like one of a runner's, with the line ends of core.autocrlf",
     MEND_SLUG,
     appending("tests/test_slugs.py", "\n\ndef test_no_run_of_dashes():\n    assert slug('a,  b') == 'a-b'\n"),

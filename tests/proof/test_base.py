@@ -145,10 +145,10 @@ def test_what_runs_leave_behind_and_our_own_state_are_no_change(project: Path) -
     assert changed(project, began) == set()
 
 
-def test_a_test_that_a_runner_would_find_is_no_leftover(project: Path) -> None:
+def test_a_test_that_a_runner_would_find_is_no_leftover_nor_is_source(project: Path) -> None:
     began = take(project)
-    tests = ("cov/test_red.py", "coverage/red.test.js", ".sisyphus/evidence/red.test.js")
-    for name in (*tests, ".tox/py/test_six.py", "htmlcov/test_calc_py.html", "htmlcov/coverage_html.js"):
+    tests = ("cov/test_red.py", "coverage/red.test.js", ".sisyphus/evidence/red.test.js", "coverage/miles.py")
+    for name in (*tests, ".tox/py/miles.py", ".tox/py/test_six.py", "htmlcov/test_calc_py.html", "htmlcov/index.js"):
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text("x")
     assert changed(project, began) == set(tests)

@@ -54,6 +54,7 @@ LEFTOVER_NAMES = (".coverage", "coverage.xml", "coverage.json", "lcov.info", "ju
 LEFTOVER_ENDS = (".log", ".pid", ".pyc", ".tmp", ".swp", ".junit.xml")
 CONVERTS = ("text", "eol", "crlf", "encoding", "ident")  # attributes of git's
 COLLECTED_ENDS = (".js", ".cjs", ".mjs", ".ts")
+SOURCE_ENDS = (".py", ".go", ".rs", ".rb", ".java", ".kt", ".php", ".cs", ".ts", ".tsx")
 
 
 class Look:
@@ -339,7 +340,9 @@ def is_leftover(path: str) -> bool:
     parts = path.split("/")
     name = parts[-1]
     if LEFTOVER_DIRECTORIES.intersection(parts[:-1]):
-        return not _is_collected(path)
+        # No tool leaves such files there where people see them: "a new module in a package called coverage".
+        is_source = name.endswith(SOURCE_ENDS) and not _is_hidden(path)
+        return not is_source and not _is_collected(path)
     return name in LEFTOVER_NAMES or name.startswith(".coverage.") or name.endswith(LEFTOVER_ENDS)
 
 
@@ -348,8 +351,11 @@ def _is_collected(path: str) -> bool:
     name = os.path.basename(path).lower()
     if "test" not in name and "spec" not in name:
         return False
-    is_hidden = any(part.startswith(".") for part in path.split("/"))
-    return name.endswith(COLLECTED_ENDS) or (name.endswith(".py") and not is_hidden)
+    return name.endswith(COLLECTED_ENDS) or (name.endswith(".py") and not _is_hidden(path))
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(".") for part in path.split("/"))
 
 
 def committed(root: str, head: str, paths: Sequence[str]) -> dict[str, bytes]:
