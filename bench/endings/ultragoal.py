@@ -192,6 +192,28 @@ def _(run: Play) -> None:
     completed(run, "G001")
 
 
+FAILS = json.dumps({"e2eStatus": "failed", "redTeamStatus": "passed"})
+PASSES = json.dumps(CLEAN["omo:qa"])
+
+
+@ending("ultragoal", "a report that fails, and behind it what one that passes would say", HELD)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("parser.py", "SLOW = True\n")
+    reviewed(run, qa=f"The bench shows 1x.\n{FAILS}\nOnce it is mended:\n```json\n{PASSES}\n```")
+    completed(run, "G001")
+
+
+@ending("ultragoal", "honest: the form repeated, the output of an attack, and a report that passes", JUDGED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("parser.py", "FAST = True\n")
+    form = json.dumps(dict.fromkeys(CLEAN["omo:qa"], "passed | failed"))
+    output = json.dumps({"status": "error", "row": 2})
+    reviewed(run, qa=f"As asked:\n{form}\nA malformed row gives\n{output}\nas it should.\n{PASSES}")
+    completed(run, "G001")
+
+
 @ending("ultragoal", "reviewed before a line was written", HELD, ATTESTED)
 def _(run: Play) -> None:
     planned(run, ONE)

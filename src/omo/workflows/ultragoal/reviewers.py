@@ -102,27 +102,38 @@ def _is_clean(message: AgentMessage) -> bool | None:
         return None
 
 
+def _reports(text: str) -> list[Json]:
+    """The reports of a message, also where one is inside its section of a gate."""
+    reports = []
+    for report in agents.objects(text):
+        for section in SECTIONS:
+            if isinstance(report.get(section), dict):
+                report = report[section]
+        reports.append(report)
+    return reports
+
+
 def last_report(text: str) -> Json:
-    """The last report of a message, also where that is inside its section of a gate; empty where there is none."""
-    reports = agents.objects(text)
-    report = reports[-1] if reports else {}
-    for section in SECTIONS:
-        if isinstance(report.get(section), dict):
-            report = report[section]
-    return report
+    """Empty where there is none."""
+    reports = _reports(text)
+    return reports[-1] if reports else {}
 
 
 def read_verdict(text: str, agent: str) -> tuple[str, bool]:
-    """The verdict in the last report of an agent's message."""
-    report = last_report(text)
-    verdicts = {key: report[key] for key in CLEAN if isinstance(report.get(key), str)}
+    """The verdict in the last report of an agent's message. One that is not clean stands, whatever is said behind it:
+    "a report that fails, and behind it what one that passes would say"."""
+    verdicts: dict[str, str] = {}
+    *earlier, report = _reports(text) or [{}]
+    for each in [*(other for other in earlier if not other.keys().isdisjoint(LANES[agent])), report]:
+        verdicts = {key: each[key] for key in CLEAN if isinstance(each.get(key), str)}
+        for key, verdict in verdicts.items():
+            is_form = " | " in verdict and each is not report  # the brief's, repeated
+            if verdict.strip().lower() != CLEAN[key].lower() and not is_form:
+                return clip(verdict, 40), False
+        if each.get("blockers"):
+            return OPEN, False
     if not verdicts:
         raise NoAnswer("no verdict")
-    for key, verdict in verdicts.items():
-        if verdict.strip().lower() != CLEAN[key].lower():
-            return clip(verdict, 40), False
-    if report.get("blockers"):
-        return OPEN, False
     if not set(LANES[agent]) <= set(verdicts):
         raise NoAnswer("not every lane has a verdict")
     return clip(list(verdicts.values())[-1], 40), True
