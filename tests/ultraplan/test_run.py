@@ -369,6 +369,18 @@ def test_a_clean_audit_is_the_agents_word_and_a_step_skipped_as_agreed_lowers_no
     )
 
 
+def test_an_end_on_the_agents_word_says_why_the_plan_that_the_user_named_does_not_prove_it(tmp_path: Path) -> None:
+    here = make_project(tmp_path, 1, step1={"Verify": "`test -f src/part1.py` → expected: exit 0"})
+    here.commit_file("Makefile", "chore: test", "test:\n\t@! test -f src/part1.py || { echo broken by it; exit 1; }\n")
+    here.prompt("/omo:ultraexecute plan.md")
+    record_critique(here)
+    here.start(unreviewed="")
+    here.carry_out(1)
+    here.finish()
+    assert here.told()["outcome"]["verdict"] == "attested"
+    assert here.told()["outcome"]["why"].endswith("the project's tests (make test) do not pass (broken by it)")
+
+
 LET_THROUGH: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no critic": ({}, {"unreviewed": WHY}, f"no clean critique of the plan (let through by the user: {WHY})"),
     "an older plan": (

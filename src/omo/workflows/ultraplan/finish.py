@@ -286,7 +286,10 @@ def _outcome(
     # A gate that passes says nothing of the sessions that were not begun yet.
     proof = ""
     if not weak and not exceptions and not left:
-        proof = _red_to_green(status.run.caller) or _shown_by_verify(status, results)
+        proof = _red_to_green(status.run.caller)
+        if not proof:
+            shown = _shown_by_verify(status, results)
+            proof, weak = shown.proof, [*shown.reasons]
     if proof:
         not_said = [part for part in parts if part not in proof]  # what the user allowed is said in it
         return outcome.outcome(outcome.PROVEN, "; ".join([proof, *not_said]))
@@ -351,17 +354,20 @@ def _subject(status: RunStatus) -> Subject:
     return proving.subject_of(caller, {"head": head, "files": {}}, allowed, look)
 
 
-def _shown_by_verify(status: RunStatus, results: Sequence[Verify]) -> str:
+def _shown_by_verify(status: RunStatus, results: Sequence[Verify]) -> proving.ProofOrReasons:
     """What the plan's own Verify commands prove, where the user named the plan or the project names the command."""
     subject = _subject(status)
-    candidates = []
+    candidates, others = [], []
     for result in results:
         if result.result == verify.PASS:
             command = Plain(result.argv, timeout=verify.SECONDS)
             owner = proving.owner_of(subject, command, is_users=status.state.is_named)
             name = f"Verify of step {result.step}"
-            candidates.append(proving.Candidate(name, command, owner, verify.judge_of(result)))
-    return proving.shown(subject, candidates).proof
+            if owner:
+                candidates.append(proving.Candidate(name, command, owner, verify.judge_of(result)))
+            else:  # of which it is said already who chose it
+                others.append(command)
+    return proving.shown(subject, candidates, others)
 
 
 def _red_to_green(caller: Caller) -> str:
