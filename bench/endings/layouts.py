@@ -110,6 +110,31 @@ work(
     files={**SRC, "tests/test_zz.py": "def test_moon():\n    assert 'moon' == 'mars'\n"},
     needs="pytest",
 )
+TOTAL = "import unittest\n\nfrom shop.cart import total\n\n\nclass Cart(unittest.TestCase):\n"
+TOTAL += "    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n"
+MANAGE = """import sys
+import unittest
+
+if sys.argv[1:] == ["test"]:
+    unittest.main(module=None, argv=["manage.py", "discover", "-s", "shop", "-t", "."])
+"""
+for _name, _more in {
+    "unittest inside of the package": {"shop/tests/__init__.py": "", "shop/tests/test_cart.py": TOTAL},
+    "unittest inside of the package, with relative names": {
+        "setup.py": "from setuptools import setup\n\nsetup(name='shop', packages=['shop'])\n",
+        "shop/tests/__init__.py": "",
+        "shop/tests/test_cart.py": TOTAL.replace("from shop.cart", "from ..cart"),
+    },
+    "unittest inside of the package, by a manage.py of the project's own": {
+        "manage.py": MANAGE,
+        "shop/test_cart.py": TOTAL,
+    },
+}.items():
+    work(
+        _name,
+        replacing("shop/cart.py", " + 1", ""),
+        files={"shop/__init__.py": "", "shop/cart.py": "def total(prices):\n    return sum(prices) + 1\n", **_more},
+    )
 work(
     "a package called snapshots, of a backup tool",
     replacing("snapshots/store.py", "sorted(names)", "sorted(names, reverse=True)"),

@@ -38,6 +38,7 @@ NO_CHECK = frozenset(("--watch", "--watchAll", "--fix", "--write"))
 NOT_WRITTEN_YET = "no test specified"
 PYTHON_MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "conftest.py")
 PYTEST, UNITTEST = "pytest", "python3 -m unittest"
+INIT = "__init__.py"
 CODE_OF_NODE = ("js", "ts", "mjs", "cjs", "mts")
 NODE_TESTS = (".test.js", ".test.mjs", ".test.cjs")
 # Language, kind, commands that are plain beside one of the files, and which text in which of these files is the reason
@@ -401,7 +402,7 @@ def _plain(files: Files, root: str, directory: str, python_test: str) -> list[Ch
         text = files.text(python_test)
         command = UNITTEST if "unittest" in text and "pytest" not in text else PYTEST
         place = posixpath.dirname(posixpath.relpath(python_test, directory or "."))
-        if command == UNITTEST and place and not files.has(posixpath.join(directory, place, "__init__.py")):
+        if command == UNITTEST and place and not files.has(posixpath.join(directory, place, INIT)):
             command += f" discover -s {place}"  # else it looks only into packages
         argv = _as_run_here(files, root, directory, "python", command.split())
         offered.append(Check(argv, python_test, "python", TESTS))
@@ -419,12 +420,22 @@ def _there(files: Files, directory: str, name: str) -> str:
 
 
 def _python_test(files: Files, directory: str) -> str:
-    """The first test of Python's in this directory, or in one of tests below it; empty for none."""
+    """The first test of Python's in this directory, in one of tests below it, or in a package; empty for none. Those of
+    a package are run where it lies: "unittest inside of the package"."""
+    is_package = files.has(posixpath.join(directory, INIT))
+    if is_package and not any(_there(files, directory, name) for name in PYTHON_MANIFESTS):
+        return ""
     for path in _paths_in(files, directory, ("", "tests", "test")):
         if _is_python_test(path):
             return path
-    deeper = (posixpath.join(directory, "tests", ""), posixpath.join(directory, "test", ""))
-    return min([path for path in files.names if path.startswith(deeper) and _is_python_test(path)], default="")
+    start = posixpath.join(directory, "") if directory else ""
+    deeper = []
+    for path in files.names:
+        first = path.removeprefix(start).partition("/")[0]
+        is_below = path.startswith(start) and _is_python_test(path)
+        if is_below and (first in ("tests", "test") or files.has(posixpath.join(directory, first, INIT))):
+            deeper.append(path)
+    return min(deeper, default="")
 
 
 def _is_python_test(path: str) -> bool:
