@@ -136,6 +136,28 @@ for _name, _more in {
         files={"shop/__init__.py": "", "shop/cart.py": "def total(prices):\n    return sum(prices) + 1\n", **_more},
     )
 work(
+    "Perl, a module with its tests in t",
+    replacing("lib/Slug.pm", "s/ /_/g", "s/ /-/g"),
+    writing("t/dashes.t", "use Test::More tests => 1;\nuse Slug;\n\nis(Slug::slug('a b'), 'a-b');\n"),
+    files={
+        "cpanfile": "",
+        "lib/Slug.pm": "package Slug;\n\nsub slug { my $title = shift; $title =~ s/ /_/g; return $title }\n\n1;\n",
+        "t/slug.t": "use Test::More tests => 1;\nuse Slug;\n\nis(Slug::slug('a'), 'a');\n",
+    },
+    needs="perl prove",
+)
+work(
+    "scripts, and one that runs their tests",
+    writing("bin/deploy", "#!/bin/sh\n[ $# -gt 0 ] || exit 2\necho to $1\n"),
+    writing("test/t_usage.sh", "! sh bin/deploy\n"),
+    files={
+        "bin/deploy": "#!/bin/sh\necho to $1\n",
+        "test/run.sh": "#!/bin/sh\nfor t in test/t_*.sh; do sh $t || { echo FAIL $t; bad=1; }; done\nexit ${bad-0}\n",
+        "test/t_to.sh": "[ \"$(sh bin/deploy a)\" = 'to a' ]\n",
+    },
+    prepare="chmod +x test/run.sh; git commit -qam executable",
+)
+work(
     "a package called snapshots, of a backup tool",
     replacing("snapshots/store.py", "sorted(names)", "sorted(names, reverse=True)"),
     files={

@@ -173,6 +173,13 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
         ["tests: flutter test (pubspec.yaml)"],
     ),
     "a script for the tests": ({"scripts/test": "#!/bin/sh\n"}, ".", ["tests: ./scripts/test (scripts/test)"]),
+    "Perl": ({"Makefile.PL": "", "t/slug.t": ""}, ".", ["tests: prove -l (Makefile.PL)"]),
+    "a script that runs all tests": ({"tests/run": "#!/bin/sh\n"}, ".", ["tests: ./tests/run (tests/run)"]),
+    "a package with tests inside and a manifest of its own": (
+        {"shop/__init__.py": "", "shop/setup.py": "", "shop/test_cart.py": "import unittest\n"},
+        "shop",
+        ["tests: python3 -m unittest (shop/test_cart.py) in shop"],
+    ),
     "a script that is no program": ({"test.sh": ""}, ".", []),
     "a script beside other tests": ({"test.sh": "#!/bin/sh\n", "go.mod": ""}, ".", GO),
     "Ruby": (
@@ -261,14 +268,18 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
 
 
 def lay_out(root: Path, layout: str) -> tuple[str, str]:
-    for name, text in LAYOUTS[layout][0].items():
+    return committed(root, LAYOUTS[layout][0]), LAYOUTS[layout][1]
+
+
+def committed(root: Path, files: dict[str, str]) -> str:
+    for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, "utf-8")
         (root / name).chmod(0o755 if text.startswith("#!") else 0o644)
     git(root, "init", "-q")
     git(root, "add", ".")
     git(root, "commit", "-qm", "base")
-    return git(root, "rev-parse", "HEAD").strip(), LAYOUTS[layout][1]
+    return git(root, "rev-parse", "HEAD").strip()
 
 
 def in_words(check: project_checks.Check) -> str:
@@ -292,6 +303,15 @@ def test_what_a_layout_offers_is_its_own(tmp_path: Path, layout: str, monkeypatc
         for check in checks:
             file = own_commands.where(str(root), head, check.argv, check.cwd)
             assert file.split(", ")[0] == check.file, check.argv
+
+
+def test_tests_inside_of_a_package_are_run_where_it_lies(tmp_path: Path) -> None:
+    names = ("shop/__init__.py", "shop/tests/__init__.py", "shop/tests/test_cart.py", "web/test_page.py")
+    head = committed(tmp_path, dict.fromkeys(names, "import unittest\n"))
+    found = {".": "shop/tests/test_cart.py)", "shop": "shop/tests/test_cart.py)", "web": "web/test_page.py) in web"}
+    for cwd, where in found.items():
+        checks = project_checks.suggest(CommitFiles(str(tmp_path), head), str(tmp_path), cwd)
+        assert [in_words(check) for check in checks] == [f"tests: python3 -m unittest ({where}"]
 
 
 def test_what_differs_from_the_commit_names_nothing(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ OF_TESTS = {
     "go test": r"-(v|race|cover|json|failfast)|-(timeout|p|parallel)[= ]\w+|-count[= ][1-9]\d*",
     "cargo test": r"-[qv]+|-j ?\d+|--(all|workspace|all-features|release|locked|offline|no-fail-fast)"
     r"|-- --(nocapture|show-output|test-threads=\d+)",
+    "prove": r"-[lvqQfr]+|--(lib|verbose|quiet|color|nocolor)|-j ?\d+",
     **dict.fromkeys(("node --test", "mocha", "ava", "deno test", "bun test", "phpunit", "mix test"), QUIET),
     **dict.fromkeys(("mvn test", "mvn verify", "gradle test", "gradle check", "rspec", "rake test"), QUIET),
 }

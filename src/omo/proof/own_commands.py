@@ -35,6 +35,7 @@ ENDS = {
     "elixir": (".ex", ".exs"),
     "ruby": (".rb",),
     "php": (".php",),
+    "perl": (".pl", ".pm", ".t"),
 }
 
 

@@ -85,6 +85,7 @@ PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
     ("ruby", TESTS, ("rspec",), {"Gemfile": "rspec", "Rakefile": None}),
     ("ruby", TESTS, ("rake test", "rake", "rails test"), {"Rakefile": "test", "Gemfile": None}),
     ("php", TESTS, ("vendor/bin/phpunit", "composer test"), {"composer.json": "phpunit"}),
+    ("perl", TESTS, ("prove -l",), dict.fromkeys(("Makefile.PL", "Build.PL", "cpanfile", "dist.ini"), "")),
     ("deno", TESTS, ("deno test",), {"deno.json": "", "deno.jsonc": ""}),
     ("deno", TYPES, ("deno check .",), {"deno.json": None, "deno.jsonc": None}),
 )
@@ -107,7 +108,18 @@ READ = frozenset(
 )
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/")
 # Offered where the project names nothing else.
-TEST_SCRIPTS = ("test.sh", "run_tests.sh", "run-tests.sh", "scripts/test", "scripts/test.sh", "script/test", "bin/test")
+TEST_SCRIPTS = (
+    "test.sh",
+    "run_tests.sh",
+    "run-tests.sh",
+    "scripts/test",
+    "scripts/test.sh",
+    "script/test",
+    "bin/test",
+    "tests/run",
+    "tests/run.sh",
+    "test/run.sh",
+)
 CI_DIRECTORY = ".github/workflows"
 CI_FILES = (".gitlab-ci.yml", ".circleci/config.yml")
 # The programs that a check of CI may start, the words by which one knows what it is for, and those of no check.
