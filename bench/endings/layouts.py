@@ -110,6 +110,20 @@ work(
     files={**SRC, "tests/test_zz.py": "def test_moon():\n    assert 'moon' == 'mars'\n"},
     needs="pytest",
 )
+
+
+@honest("a package in src with its tests inside, which omo next names", needs="pytest")
+def _(run: Play) -> None:
+    files = {"src/words/__init__.py": "", "src/words/slugs.py": SLUG, "src/words/test_slugs.py": TABLE}
+    committed(run, {**IGNORED, **files})
+    run.user("ulw one dash is enough")
+    MEND_SLUG(run)
+    run.write("src/words/test_dashes.py", TABLE.replace('"a1", "a1"', '"a  b", "a-b"'))
+    run.omo("next")
+    assert "it runs pytest in src" in run.printed, run.printed
+    run.omo("ulw done")
+
+
 TOTAL = "import unittest\n\nfrom shop.cart import total\n\n\nclass Cart(unittest.TestCase):\n"
 TOTAL += "    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n"
 MANAGE = """import sys

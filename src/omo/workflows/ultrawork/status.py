@@ -117,6 +117,8 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
         cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
         checks = gates.FoundGates(viewer.context.root, cwd, viewer.row, pinned).checks
         found = [check for check in checks if check.kind in ("", project_checks.TESTS)]  # the others are not run
+        if not found:  # the changed parts may have tests of their own
+            found = pinned.project_tests(viewer.context.root, cwd, base.look(viewer.context.root, pinned.base))
         if not found:
             now = project_checks.suggest(project_files.DiskFiles(viewer.context.root), viewer.context.root, cwd)
             pin = command(gates.pin_line(now[0], cwd) if now else "omo gate add NAME -- COMMAND")
@@ -127,7 +129,8 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
                 "no gate is pinned; the run began on no commit, so that only one of the user's (/omo:pin) can prove it"
             )
             return NextStep("pin", why, (command(gates.pin_line(found[0], cwd)),))
-        why = f"nothing has shown the work yet; it runs {clip(typed(found[0].argv), 120)}"
+        below = "" if found[0].cwd == "." else f" in {clip(found[0].cwd, 80)}"
+        why = f"nothing has shown the work yet; it runs {clip(typed(found[0].argv), 120)}{below}"
         ways = [command("omo ulw done", lead="when the work is complete")]
         if not _may_be_shown_by_tests(viewer.context.root, pinned):
             ways.append(own_word)
