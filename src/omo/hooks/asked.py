@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from omo.hooks.stop_words import Clause, Reading
     from omo.hosts import Event
     from omo.state.ledger_rows import SessionEvent
-    from omo.state.rows import Base, SessionRow
+    from omo.state.rows import Base, SessionRow, Summary
     from omo.workflows.ultrawork.gates import Gate
 
 
@@ -77,7 +77,8 @@ def _armed(
         from omo.workflows.ultrawork import gates
 
         pinned = list(gates.current(world.state, event.session, row))
-        is_same_task = names_task and _is_task_of_before(event, world, clauses, row)
+        run, text = session.last_run(row), block(event.prompt, LONGEST_TASK)
+        is_same_task = names_task and _is_task_of_before(event, world, clauses, row, session.KIND, run, text)
     armed = session.arm(
         row,
         by=by,
@@ -134,35 +135,25 @@ def _names_task(clauses: list[Clause]) -> bool:
     return any(clause.kind != "go" for clause in clauses)
 
 
-def _goes_on(
-    event: Event, world: World, clauses: list[Clause], row: SessionRow | None, kind: str, noted: SessionEvent
+def _is_task_of_before(
+    event: Event, world: World, clauses: list[Clause], row: SessionRow | None, kind: str, run: str, text: str
 ) -> bool:
-    """Whether what they type behind the command of a workflow is for the run that they called off: a "go on" before
-    all else, the same words once more, or the plan that is under way by its name."""
-    summary = (row or EMPTY)["work"].get(kind, {})
-    if [clause.kind for clause in clauses[:1]] == ["go"] or not summary.get("run"):
-        return True
-    from omo.work import requests
-
-    plan = summary.get("fence", {}).get("spec")
-    if plan in [file["path"] for file in requests.files_of(noted)]:
-        return True
-    events = runtime.vouched_rows(world.state, event.session, row)
-    return noted.get("text") in requests.of_run(events, kind, str(summary["run"]))
-
-
-def _is_task_of_before(event: Event, world: World, clauses: list[Clause], row: SessionRow | None) -> bool:
     """A "go on" before others, or, where the run was let go or cancelled, the same words typed once more."""
-    if not (run := session.last_run(row)):
+    if not run:
         return False
     if [clause.kind for clause in clauses[:1]] == ["go"]:
         return True
-    if row is None or row["work"].get(session.KIND, {}).get("state") == "done":
+    if row is None or row["work"].get(kind, {}).get("state") == "done":
         return False  # "ulw do the next item" is another item every time
     from omo.work import requests
 
-    events = runtime.vouched_rows(world.state, event.session, row)
-    return block(event.prompt, LONGEST_TASK) in requests.of_run(events, session.KIND, run)
+    return text in requests.of_run(runtime.vouched_rows(world.state, event.session, row), kind, run)
+
+
+def _names_plan(summary: Summary, noted: SessionEvent) -> bool:
+    """Among the files that they name is the plan which is under way."""
+    plan = summary.get("fence", {}).get("spec")
+    return any(file["path"] == plan for file in noted.get("files") or ())
 
 
 def _counting(event: Event, world: World, before: SessionRow | None, armed: SessionRow) -> SessionRow:
@@ -191,6 +182,11 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
     clauses = _clauses(event.prompt, reading)
 
     def decide(row: SessionRow | None) -> runtime.Change:
+        before = (row or EMPTY)["work"].get(kind, {})
+        goes_on = _names_plan(before, noted)
+        if session.is_cancelled(row) or before.get("state") == runtime.CALLED_OFF:  # else it goes on as it is
+            run, text = str(before.get("run") or ""), str(noted.get("text"))
+            goes_on = goes_on or _is_task_of_before(event, world, clauses, row, kind, run, text)
         armed = session.arm(
             row,
             by="user",
@@ -199,7 +195,7 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
             ceilings=in_force.budget,
             named=kind,
             names_task=_names_task(clauses),
-            goes_on=_goes_on(event, world, clauses, row, kind, noted),
+            goes_on=goes_on,
         )
         woken = session.woken(row, armed)
         if runtime.work_in(armed, "active"):
