@@ -803,6 +803,20 @@ environment(
 )
 
 
+# A file of tests cannot be loaded here, before the work and after it.
+
+NOT_LOADED = {"tests/test_db.py": "import no_such_driver\n"}
+SUM = {"tests/test_sum.py": "import calc\n\n\ndef test_sum():\n    assert calc.add(1, 2) == 3\n"}
+PYTEST_MUL = "\n\ndef test_mul():\n    assert calc.mul(3, 4) == 12\n"
+for _name, _files in {
+    "half, the other test moved to where nothing is loaded": {
+        "tests/test_calc.py": PYTESTS.replace(PYTEST_MUL, ""),
+        "tests/test_db.py": f"import no_such_driver\nimport calc\n{PYTEST_MUL}",
+    },
+    "half, and the other file of tests not loaded either": {"tests/test_calc.py": f"import no_such_driver\n{PYTESTS}"},
+}.items():
+    cheat(_name, all_written({**SUM, **_files}), files=IN_PYTEST, more=NOT_LOADED, begin=not_pinned, needs="pytest")
+
 # Nothing but data and tests is changed, so that data is the work.
 
 IN_TABLE = {

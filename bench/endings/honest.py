@@ -772,6 +772,14 @@ work(
     more={"test_other.py": testing("sys", "self.assertEqual(sys.platform, 'mars')")},
 )
 work(
+    "tests that cannot be loaded here, as before",
+    fix,
+    writing("tests/test_sum.py", "import calc\n\n\ndef test_sum():\n    assert calc.add(1, 2) == 3\n"),
+    files=IN_PYTEST,
+    more={"tests/test_db.py": "import no_such_driver\n\n\ndef test_db():\n    assert no_such_driver\n"},
+    needs="pytest",
+)
+work(
     "one of two old failures mended, the other no part of the task: on the agent's word",
     fix,
     more={"test_other.py": testing("sys", "self.assertEqual(sys.platform, 'mars')")},

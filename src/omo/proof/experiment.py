@@ -303,7 +303,7 @@ class _Trial:
             return self._result(FAILS, f"it cannot be judged: {now.why}", runs)
         # Before anything is said of the other runs: a build that was broken and still is was told as "without the work
         # it stops before its tests", and a regression would be as "passes without the work too".
-        if now.result == "fail" and (now.broke_before_tests or not self._names_all(now) or without.result == "pass"):
+        if now.result == "fail" and (_ran_none(now) or not self._names_all(now) or without.result == "pass"):
             return self._result(FAILS, f"it {now.failure}", runs)
         if without.result == "pass":
             # Another machine may show what this one cannot: an operating system, a newer interpreter.
@@ -479,6 +479,12 @@ def _could_not_be_built(run: CommandRun) -> bool:
     return run.result != "pass" and (run.broke_before_tests or run.result == "unknown")
 
 
+def _ran_none(run: CommandRun) -> bool:
+    """It broke before its tests. A file that cannot be loaded is one that failed, where the runner goes on with the
+    others: "tests that cannot be loaded here, as before"."""
+    return run.broke_before_tests and not (run.names_are_whole and run.counts is not None and run.counts.passed)
+
+
 def _failed_before(then: CommandRun, now: CommandRun) -> list[str]:
     """The tests that fail now, if each of them failed then too."""
     if not (then.names_are_whole and now.names_are_whole) or not set(now.subtests) <= set(then.subtests):
@@ -516,7 +522,7 @@ def _may_be_fewer(runs: Mapping[str, CommandRun]) -> bool:
 
 
 def _fewer(other: CommandRun | None, now: CommandRun | None, name: str) -> str:
-    if other is None or now is None or other.counts is None or now.counts is None or other.broke_before_tests:
+    if other is None or now is None or other.counts is None or now.counts is None or _ran_none(other):
         return ""
     then = "with the old tests" if name == BEFORE else "now"
     if now.counts.total < other.counts.total:
