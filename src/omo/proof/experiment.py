@@ -104,9 +104,11 @@ def prove(
         return Experiment(NOT_MADE, error.message, changed_rest=changed_rest)
 
 
-def weakened(subject: Subject, command: GateCommand) -> str:
+def weakened(subject: Subject, command: GateCommand, *, by_name: bool = False) -> str:
     """Why a pass of this command need not mean what it did before, for an end that others have judged. Empty where no
-    test, configuration or data was changed, or where it passes with them as they were too."""
+    test, configuration or data was changed, or where it passes with them as they were too. `by_name`: also where it
+    does not say what fails with the old ones, as a threshold, or a look for a page or a test that was to be written
+    ("a new function with its test, and a threshold in a second pin"); and where that could not be tried."""
     if shadows := reading.shadows(subject.root, subject.began, command, subject.allowed):
         return outputs.IN_PLACE_OF_RUNNER.format(shadows[0])
     try:
@@ -116,8 +118,16 @@ def weakened(subject: Subject, command: GateCommand) -> str:
         known = gate_runs.recorded(subject, command)
         made = _Trial(subject, command, arranged, known, lambda: run_now(subject, command)).with_old_tests()
     except NotMade as error:
-        return error.message
-    return "" if made.holds else made.reason
+        return "" if by_name else error.message
+    return "" if made.holds or (by_name and not names_what_fails(made, command)) else made.reason
+
+
+def names_what_fails(made: Experiment, command: GateCommand) -> bool:
+    """Whether it is said which old tests or findings no longer hold. Of checkers any failure is one."""
+    old = made.runs.get(OLD_TESTS)
+    if made.verdict != OLD_TESTS_FAIL or old is None or form.is_form(command.argv):
+        return made.verdict in TESTS_CHANGED
+    return bool(old.failing) and not old.broke_before_tests
 
 
 def run_now(subject: Subject, command: GateCommand, judge: Judge | None = None) -> CommandRun:

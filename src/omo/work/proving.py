@@ -100,7 +100,8 @@ def shown(
         owned += [each for each in others if owner_of(subject, each, is_users=getattr(each, "is_users", True))]
         shows_it = (candidate.command.argv, candidate.command.cwd)
         # "half, and the user's other check passes by its settings"
-        if doubted := doubts(subject, [each for each in owned if (each.argv, each.cwd) != shows_it]):
+        beside_it = [each for each in owned if (each.argv, each.cwd) != shows_it]
+        if doubted := doubts(subject, beside_it, by_name=True):
             reasons += doubted
             continue
         command = clip(typed(candidate.command.argv), 80)
@@ -215,7 +216,7 @@ def project_tests(subject: Subject) -> list[project_checks.Check]:
     return own_commands.test_gates(subject.root, head, directory, subject.look.changed or ()) if head else []
 
 
-def doubts(subject: Subject, commands: Sequence[GateCommand]) -> list[str]:
+def doubts(subject: Subject, commands: Sequence[GateCommand], *, by_name: bool = False) -> list[str]:
     """Why commands that pass, beside somebody's judgement, need not mean that the work was done."""
     if not commands:
         return []
@@ -223,7 +224,7 @@ def doubts(subject: Subject, commands: Sequence[GateCommand]) -> list[str]:
         return ["no file was changed"]
     reasons = []
     for command in commands:
-        if reason := experiment.weakened(subject, command):
+        if reason := experiment.weakened(subject, command, by_name=by_name):
             reasons.append(f"{clip(typed(command.argv), 80)}: {reason}")
     return list(dict.fromkeys(reasons))
 

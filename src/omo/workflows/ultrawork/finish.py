@@ -107,8 +107,10 @@ class Finish:
         they were: then no other gate proves anything."""
         for gate in self.gates:
             made = self._experiment(gate)
-            is_to_hold = gate.is_users or gate.name in self.proof.tests
-            if is_to_hold and made is not None and made.verdict in experiment.TESTS_CHANGED:
+            if made is None or made.verdict not in experiment.TESTS_CHANGED:
+                continue
+            is_pin = gate.is_users and experiment.names_what_fails(made, gate)
+            if is_pin or gate.name in self.proof.tests:
                 return None
         for gate in self.gates:
             made = self._experiment(gate)

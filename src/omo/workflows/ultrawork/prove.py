@@ -154,12 +154,14 @@ class Prover:
         for gate in proof.gates:
             made = proof.experiments.get(gate.name)
             is_seen = made is not None and (made.verdict != experiment.PASSES_WITHOUT or not made.changed_rest)
-            if is_seen or not (gate.is_users or self._covers_tests(proof, gate)):
+            covers_tests = self._covers_tests(proof, gate)
+            if is_seen or not (gate.is_users or covers_tests):
                 continue
             subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             self._whole = None
-            if reason := experiment.weakened(subject, gate):
-                proof.experiments[gate.name] = replace(made or proven, verdict=experiment.OLD_TESTS_FAIL, reason=reason)
+            if reason := experiment.weakened(subject, gate, by_name=not covers_tests):
+                fails = replace(made or proven, verdict=experiment.OLD_TESTS_FAIL, reason=reason, runs={})
+                proof.experiments[gate.name] = fails
 
     def _proving(self, proof: Proof) -> list[Gate]:
         """The gates by which something can be proven, those of tests first. A command of the project's own that runs a
