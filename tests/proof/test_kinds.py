@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from omo.proof import form, kinds
+from omo.proof import calls, form, kinds
 from omo.proof.kinds import NEVER, REST, WORK, Kinds
 from tests.tables import read
 
@@ -84,7 +84,9 @@ def test_without_the_paths_of_the_project_a_word_in_the_path_makes_no_test() -> 
 
 @pytest.mark.parametrize("command", GATES["form"])
 def test_gates_of_form(command: str) -> None:
-    assert form.is_form(shlex.split(command))
+    argv = shlex.split(command)
+    assert form.is_form(argv)
+    assert not form.runs_tests(calls.unfold(None, calls.call_of(argv, ""))), "of which no more is known"
 
 
 @pytest.mark.parametrize("command", GATES["something else"])

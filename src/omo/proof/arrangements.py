@@ -64,8 +64,7 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
     if not getattr(command, "is_users", True):  # "a refactoring, one of its files sealed by the agent"
         sealed = [glob for glob in sealed if not glob.endswith(kinds.CODE)]
     configuration = [files.text(calls.below(command.cwd, name)) for name in kinds.SAYS_WHAT_IS_COLLECTED]
-    # "lint that runs the tests too": a name says less than what stands behind it.
-    is_form = form.is_form(command.argv) and not any(call.program in calls.OF_TESTS for call in unfolded)
+    is_form = form.is_form(command.argv) and not form.runs_tests(unfolded)
     if not is_form:
         started += _modules_of_tests(subject, files) + _behind_links(subject, files) + sorted(subject.have_tests)
     return kinds.Kinds(

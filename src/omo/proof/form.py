@@ -36,6 +36,11 @@ def is_form(argv: Sequence[str]) -> bool:
     return bool(checking) and all(map(_checks_form, checking))
 
 
+def runs_tests(unfolded: Sequence[Call]) -> bool:
+    """Whether a runner of tests is behind a name: "lint that runs the tests too". Not `tox -e lint`."""
+    return any(call.program in calls.OF_TESTS and not _checks_form(call) for call in unfolded)
+
+
 def _checks_form(call: Call) -> bool:
     words = [word for word in " ".join((call.program, *call.given)).split() if not word.startswith("+")]
     if call.program in TARGET_RUNNERS:
