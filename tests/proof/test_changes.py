@@ -89,3 +89,13 @@ def test_before_the_first_commit_the_base_is_what_git_calls_a_tree_without_files
     subprocess.run(["git", "init", "-q", f"--object-format={kind}", str(tmp_path)], check=True)
     empty = git.ask(tmp_path, "hash-object", "-t", "tree", "--stdin").strip()
     assert changes.head(tmp_path) == changes.resolve(tmp_path, empty) == empty
+
+
+@pytest.mark.parametrize("path", ["../outside/.gitignore", "/outside/.gitignore", "a.txt"])
+def test_rules_that_were_noted_in_another_place_are_not_written_there(root: Path, tmp_path: Path, path: str) -> None:
+    """The ledger has them, and an agent can write into that."""
+    write(root, "out/built.txt", "built\n")
+    noted = path.replace("/outside", f"{tmp_path}/outside") if path.startswith("/") else path
+    with pytest.raises(NotEvaluable, match="is no file of rules for git"):
+        changes.hidden_by_work(root, "HEAD", {noted: "*\n"})
+    assert not (tmp_path / "outside").exists()

@@ -163,8 +163,11 @@ def _hidden(root: Path, base: str, ignored: Sequence[str], changed: Mapping[str,
         rules = Path(empty)
         _lay_out_rules(root, base, rules)
         for path, text in changed.items():
-            (rules / prefix / path).parent.mkdir(parents=True, exist_ok=True)
-            (rules / prefix / path).write_text(text, encoding="utf-8")
+            place = Path(os.path.normpath(rules / prefix / path))
+            if place.name != ".gitignore" or not globs.is_inside(empty, str(place)):  # the ledger may be edited by hand
+                raise NotEvaluable(f"{path} is no file of rules for git, as which it was noted")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
         files, inside = [], []
         for path in _not_ignored(rules, prefix, ignored):
             if not path.endswith("/"):
