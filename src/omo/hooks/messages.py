@@ -171,9 +171,7 @@ def typed(name: str, woken: Works, called_off: Works, *, was_cancelled: bool) ->
     """For the user who typed the command of a workflow where something stood still; empty where nothing did."""
     command = f"/omo:{name}"
     if called_off:
-        line = (
-            f"omo: {command} begins anew. {listed(called_off)} stays off; {command} and nothing else goes on with that."
-        )
+        line = f"omo: {command} begins anew. {listed(called_off)} stays off; {command} without a task goes on with it."
         context = (
             f"[omo] The user called off {listed(called_off)}, and types {command} for something else: begin that anew, "
             "as `omo next` says, and do nothing for the other. It holds this session from its first command on."
