@@ -103,6 +103,14 @@ for _name, _pin, _bend in (("settings", "make lint", LOOSE), ("tests", "make slo
         half=False,
         needs="ruff",
     )
+ONE_MORE = "\n    def test_none(self):\n        self.assertEqual(calc.mul(2, 0), 0)\n"
+story(
+    "a second pin has a test fewer",
+    all_of(replacing("calc.py", "a - b - b", "a + b"), replacing("slow_sums.py", ONE_MORE, "")),
+    files={**IN_TWO, "slow_sums.py": testing("calc", "self.assertEqual(calc.mul(2, 3), 6)") + ONE_MORE},
+    begin=pinning("make test", "make slow"),
+    half=False,
+)
 
 
 @ending("verify", "half, and the user's other check passes by its settings", *LESS, needs="ruff")
@@ -153,6 +161,7 @@ def _(run: Play) -> None:
     pinning("make test", "make lint")(run, "")
     LOOSE(run)
     run.omo("ulw done")
+    assert "they type /omo:allow ruff.toml" in run.printed, run.printed
     run.user("/omo:allow ruff.toml")
     done(run)
 

@@ -104,22 +104,24 @@ def prove(
         return Experiment(NOT_MADE, error.message, changed_rest=changed_rest)
 
 
-def weakened(subject: Subject, command: GateCommand, *, by_name: bool = False) -> str:
-    """Why a pass of this command need not mean what it did before, for an end that others have judged. Empty where no
+def weakened(subject: Subject, command: GateCommand, *, by_name: bool = False) -> Experiment | None:
+    """Why a pass of this command need not mean what it did before, for an end that others have judged. None where no
     test, configuration or data was changed, or where it passes with them as they were too. `by_name`: also where it
     does not say what fails with the old ones, as a threshold, or a look for a page or a test that was to be written
     ("a new function with its test, and a threshold in a second pin"); and where that could not be tried."""
     if shadows := reading.shadows(subject.root, subject.began, command, subject.allowed):
-        return outputs.IN_PLACE_OF_RUNNER.format(shadows[0])
+        return Experiment(OLD_TESTS_FAIL, outputs.IN_PLACE_OF_RUNNER.format(shadows[0]), changed_rest=shadows)
     try:
         arranged = arrange(subject, command, keeps_products=True)
         if OLD_TESTS not in arranged.files:
-            return ""
+            return None
         known = gate_runs.recorded(subject, command)
         made = _Trial(subject, command, arranged, known, lambda: run_now(subject, command)).with_old_tests()
     except NotMade as error:
-        return "" if by_name else error.message
-    return "" if made.holds or (by_name and not names_what_fails(made, command)) else made.reason
+        return None if by_name else Experiment(OLD_TESTS_FAIL, error.message)
+    if made.holds or (by_name and not names_what_fails(made, command)):
+        return None
+    return replace(made, verdict=OLD_TESTS_FAIL, runs={})  # of these none was without the work
 
 
 def names_what_fails(made: Experiment, command: GateCommand) -> bool:

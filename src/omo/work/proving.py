@@ -206,8 +206,8 @@ def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: b
         still += before
         if ran.result != "pass" and not before:
             return OwnTests(f"{name} do not pass ({ran.why or ran.summary})")
-        if reason := experiment.weakened(subject, tests):
-            return OwnTests(f"{name}: {reason}")
+        if weak := experiment.weakened(subject, tests):
+            return OwnTests(f"{name}: {weak.reason}")
     return OwnTests(still_failing=still)
 
 
@@ -224,8 +224,8 @@ def doubts(subject: Subject, commands: Sequence[GateCommand], *, by_name: bool =
         return ["no file was changed"]
     reasons = []
     for command in commands:
-        if reason := experiment.weakened(subject, command, by_name=by_name):
-            reasons.append(f"{clip(typed(command.argv), 80)}: {reason}")
+        if weak := experiment.weakened(subject, command, by_name=by_name):
+            reasons.append(f"{clip(typed(command.argv), 80)}: {weak.reason}")
     return list(dict.fromkeys(reasons))
 
 

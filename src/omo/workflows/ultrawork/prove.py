@@ -148,8 +148,7 @@ class Prover:
         """Where another gate proves, and the tests, or what the user pinned, pass without the work too or were not
         tried, nobody has seen the old tests run ("the test emptied, while the linter proves", "half, a second pin
         passes by its settings"): they are run here."""
-        proven = next((made for made in proof.experiments.values() if made.holds), None)
-        if proven is None:
+        if not any(made.holds for made in proof.experiments.values()):
             return
         for gate in proof.gates:
             made = proof.experiments.get(gate.name)
@@ -159,9 +158,8 @@ class Prover:
                 continue
             subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             self._whole = None
-            if reason := experiment.weakened(subject, gate, by_name=not covers_tests):
-                fails = replace(made or proven, verdict=experiment.OLD_TESTS_FAIL, reason=reason, runs={})
-                proof.experiments[gate.name] = fails
+            if weak := experiment.weakened(subject, gate, by_name=not covers_tests):
+                proof.experiments[gate.name] = weak
 
     def _proving(self, proof: Proof) -> list[Gate]:
         """The gates by which something can be proven, those of tests first. A command of the project's own that runs a
