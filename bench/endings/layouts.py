@@ -150,6 +150,15 @@ for _name, _more in {
         files={"shop/__init__.py": "", "shop/cart.py": "def total(prices):\n    return sum(prices) + 1\n", **_more},
     )
 work(
+    "the project itself is a package",
+    replacing("cart.py", " + 1", ""),
+    files={
+        "__init__.py": "",
+        "cart.py": "def total(prices):\n    return sum(prices) + 1\n",
+        "test_cart.py": TOTAL.replace("from shop.cart", "from cart"),
+    },
+)
+work(
     "Perl, a module with its tests in t",
     replacing("lib/Slug.pm", "s/ /_/g", "s/ /-/g"),
     writing("t/dashes.t", "use Test::More tests => 1;\nuse Slug;\n\nis(Slug::slug('a b'), 'a-b');\n"),

@@ -91,6 +91,16 @@ def test_work_in_another_worktree_is_to_be_brought_to_the_run(project: Project, 
     assert "Done, proven" in project.check("ulw", "done", cwd=tmp_path / "side", env=in_the_project).out
 
 
+def test_a_run_in_a_worktree_that_lies_in_another_is_where_it_is(project: Project) -> None:
+    project.write("Makefile", "test:\n\tgrep -q new value\n")
+    project.commit()
+    project.git("worktree", "add", "-q", "trees/side")
+    side = Project(project.root / "trees" / "side")
+    side.prompt("ulw mend value")
+    refused = side.check("ulw", "done", code=3).err
+    assert ("no file was changed" in refused, "where the run is on" in refused) == (True, False)
+
+
 def test_next_offers_no_end_on_ones_word_before_the_tests_have_run(project: Project) -> None:
     project.write("Makefile", "test:\n\ttrue\n")
     project.commit()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from omo import options, table
+from omo import globs, options, table
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
@@ -125,7 +125,7 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     _refuse_with_other_work(runtime.caught_up(context.state, name, row))
     runs.require_whole_ledger(context, name)
     proof = prover.proof()
-    if not because and not proof.look.changed:
+    if not because and proof.look.changed == {}:
         _require_here(context)
     row = runtime.caught_up(context.state, name, context.row(name) or EMPTY)
     ended = _outcome(context, name, row, proof, because, skipping)
@@ -144,13 +144,14 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
 
 def _require_here(context: Context) -> None:
     """Nothing was changed where the run is on: the work of an agent that stands in another worktree is not there."""
-    here = os.path.realpath(context.cwd)
-    for other in paths.worktrees(context.root)[1:]:
-        if os.path.join(here, "").startswith(os.path.join(other, "")):
-            raise Refused(
-                f"no file was changed in {context.root}, where the run is on, and this is {other}",
-                fix="bring the work there, as with git merge, then omo ulw done",
-            )
+    here, root = os.path.realpath(context.cwd), os.path.realpath(context.root)
+    around = [other for other in (root, *paths.worktrees(root)[1:]) if globs.is_inside(other, here)]
+    nearest = max(around, key=len, default=root)  # one may lie in another
+    if nearest != root:
+        raise Refused(
+            f"no file was changed in {context.root}, where the run is on, and this is {nearest}",
+            fix="bring the work there, as with git merge, then omo ulw done",
+        )
 
 
 def require_proof(context: Context, name: str) -> None:

@@ -111,14 +111,16 @@ def weakened(subject: Subject, command: GateCommand, *, by_name: bool = False) -
     ("a new function with its test, and a threshold in a second pin"); and where that could not be tried."""
     if shadows := reading.shadows(subject.root, subject.began, command, subject.allowed):
         return Experiment(OLD_TESTS_FAIL, outputs.IN_PLACE_OF_RUNNER.format(shadows[0]), changed_rest=shadows)
+    changed_rest: Sequence[str] = ()
     try:
         arranged = arrange(subject, command, keeps_products=True)
+        changed_rest = arranged.rest
         if OLD_TESTS not in arranged.files:
             return None
         known = gate_runs.recorded(subject, command)
         made = _Trial(subject, command, arranged, known, lambda: run_now(subject, command)).with_old_tests()
     except NotMade as error:
-        return None if by_name else Experiment(OLD_TESTS_FAIL, error.message)
+        return None if by_name else Experiment(OLD_TESTS_FAIL, error.message, changed_rest=changed_rest)
     if made.holds or (by_name and not names_what_fails(made, command)):
         return None
     return replace(made, verdict=OLD_TESTS_FAIL, runs={})  # of these none was without the work

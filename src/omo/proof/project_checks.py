@@ -434,7 +434,7 @@ def _there(files: Files, directory: str, name: str) -> str:
 def _python_test(files: Files, directory: str) -> str:
     """The first test of Python's in this directory, in one of tests below it, or in a package; empty for none. Those of
     a package are run where it lies: "unittest inside of the package"."""
-    is_package = files.has(posixpath.join(directory, INIT))
+    is_package = bool(directory) and files.has(posixpath.join(directory, INIT))
     if is_package and not any(_there(files, directory, name) for name in PYTHON_MANIFESTS):
         return ""
     for path in _paths_in(files, directory, ("", "tests", "test")):
