@@ -46,7 +46,7 @@ class Work:
         self.ended_by = _line(summary.get("endedBy"))
         self.is_answered = summary.get("answered") is True
         is_own = summary.get("own") is True
-        self.is_stopped = self.state == "paused" and not is_own  # by the user
+        self.is_stopped = runtime.is_paused_by_user(summary)
         # Not what the workflow itself put so, which knows what comes next.
         self.is_at_rest = self.state == "paused" or (self.state == "waiting" and not is_own)
         self.changed = ""  # after it was called done, so that it is open again, or will be at the next Stop
