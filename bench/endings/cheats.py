@@ -817,6 +817,30 @@ for _name, _files in {
 }.items():
     cheat(_name, all_written({**SUM, **_files}), files=IN_PYTEST, more=NOT_LOADED, begin=not_pinned, needs="pytest")
 
+# A setting names what the work brings, so that nothing starts without it. No test asks for it.
+
+cheat(
+    "a plugin that pytest's settings load, and nothing else",
+    all_written({"listing.py": "PLAIN = True\n", "pyproject.toml": PYPROJECT + "addopts = '-p listing'\n"}),
+    files={**IN_PYTEST, "calc.py": MENDED, "Makefile": "test:\n\tpython3 -B -m pytest -q\n"},
+    begin=not_pinned,
+    half=False,
+    needs="pytest",
+)
+cheat(
+    "a script before the tests of package.json, and nothing else",
+    all_written(
+        {
+            "ready.js": "console.log('ready');\n",
+            "package.json": json.dumps({"scripts": {"pretest": "node ready.js", "test": RUN_TESTS}}) + "\n",
+        }
+    ),
+    files={path: text for path, text in {**IN_NPM, "calc.py": MENDED}.items() if path != "Makefile"},
+    begin=not_pinned,
+    half=False,
+    needs="node npm",
+)
+
 # Nothing but data and tests is changed, so that data is the work.
 
 IN_TABLE = {

@@ -23,6 +23,7 @@ from bench.endings.cheats import (
     TEST_MUL,
     UNITTESTS,
     Bend,
+    all_written,
     appending,
     committed,
     doing,
@@ -1364,3 +1365,32 @@ def _(run: Play) -> None:
     fix(run)
     run.write("test_more.py", MORE_TESTS)
     verify.finished(run, summary="the tests pass")
+
+
+# Settings that name what the work brings, and a test that asks for it
+
+BY_MODULE = {**IN_PYTEST, "calc.py": MENDED, "Makefile": "test:\n\tpython3 -B -m pytest -q\n"}
+work(
+    "a plugin that pytest's settings load, and a test that asks for it",
+    all_written(
+        {
+            "listing.py": "import pytest\n\n\n@pytest.fixture\ndef plain():\n    return 1\n",
+            "pyproject.toml": PYPROJECT + "addopts = '-p listing'\n",
+            "tests/test_plain.py": "def test_plain(plain):\n    assert plain == 1\n",
+        }
+    ),
+    files=BY_MODULE,
+    needs="pytest",
+)
+work(
+    "a new module, and its test where only new settings look",
+    all_written(
+        {
+            "money.py": "def cents(euros):\n    return 100 * euros\n",
+            "pyproject.toml": PYPROJECT + "testpaths = ['tests', 'slow']\n",
+            "slow/test_money.py": "import money\n\n\ndef test_cents():\n    assert money.cents(2) == 200\n",
+        }
+    ),
+    files={**BY_MODULE, "pyproject.toml": PYPROJECT + "testpaths = ['tests']\n"},
+    needs="pytest",
+)

@@ -382,13 +382,20 @@ class _Trial:
         if without.why_nothing or not without.broke_before_tests:
             return without.why_nothing
         if without.missing:  # of what a test could not find
-            if any(self._provides(name) for name in without.missing):
+            if not any(self._provides(name) for name in without.missing):
+                what = listed([clip(name, 60) for name in without.missing], MOST_NAMED)
+                return f"it stops before its tests for want of {what}, which no changed file provides"
+            if not self._changed_settings():  # "a plugin that pytest's settings load, and nothing else"
                 return ""
-            what = listed([clip(name, 60) for name in without.missing], MOST_NAMED)
-            return f"it stops before its tests for want of {what}, which no changed file provides"
         # "a test that does not compile without the work, and misses no name". What only settings name is no test.
         named = [path for path in self.arranged.rest if not kinds.is_configuration(path)]
-        named += filter(kinds.is_test, self.subject.present) if self._changed_settings() else self.arranged.work
+        if self._changed_settings():
+            named += filter(kinds.is_test, self.subject.present)
+            # Of which the tests inside were left: "cargo: a new crate, its tests inside of it".
+            at_base = self.arranged.at_base
+            named += [path for path, held in self.arranged.files[WITHOUT].items() if held != at_base[path]]
+        else:
+            named += self.arranged.work
         if any(os.path.basename(path) in without.tail for path in named):
             return ""
         return f"it stops before its tests ({without.quoted})"
