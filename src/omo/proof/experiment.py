@@ -15,7 +15,6 @@ were.
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -75,6 +74,10 @@ class Experiment:
     @property
     def holds(self) -> bool:
         return self.verdict == HOLDS
+
+    @property
+    def has_tried_old_tests(self) -> bool:
+        return OLD_TESTS in self.runs
 
 
 def prove(
@@ -180,7 +183,7 @@ class _Trial:
         if missing or now is None:
             runs[AS_IT_IS] = self.run_as_it_is()
         before = self._seen(BEFORE)
-        if before is None and self.subject.makes and (self._may_have_failed_before(runs) or _may_be_fewer(runs)):
+        if before is None and self.subject.makes and (self._may_have_failed_before(runs) or self._may_be_fewer(runs)):
             self._require_time(2)
             before = self._make([BEFORE])[BEFORE]
             runs[AS_IT_IS] = self.run_as_it_is()
@@ -310,6 +313,17 @@ class _Trial:
             return False
         return _mends_something(without, now)
 
+    def _may_be_fewer(self, runs: Mapping[str, CommandRun]) -> bool:
+        """Old tests may no longer run, and new ones make up for their number: by those that could not be loaded without
+        the work ("an old test that is not found any more, and as many new ones"), or where the work took a file away
+        ("old tests not found any more, new ones only there with the work")."""
+        without, old = runs[WITHOUT], runs.get(OLD_TESTS)
+        if old is None or old.result != "pass" or old.counts is None or without.counts is None:
+            return False
+        changed = self.subject.look.changed or {}
+        has_removed = any(changed.get(path) == base.GONE for path in self.arranged.work)
+        return has_removed or 0 < without.unreached < without.counts.total - old.counts.total
+
     def _judged(self, runs: Mapping[str, CommandRun], before: CommandRun | None) -> Experiment:
         without, old, now = runs[WITHOUT], runs.get(OLD_TESTS), runs[AS_IT_IS]
         still_failing: Sequence[str] = ()
@@ -433,8 +447,7 @@ class _Trial:
             path, separator, test = allowed.partition("::")
             if not separator or changed.get(path) != digest:
                 continue
-            is_of_module = _module(path).split(".")[-1] in re.split(r"\W+", name)
-            is_of_unittest = name.split(" ")[0] == test.split("::")[-1] and is_of_module
+            is_of_unittest = name.split(" ")[0] == test.split("::")[-1] and _is_of_module(name, path)
             is_of_node = name == test  # which prints no file
             if name == allowed or is_of_unittest or is_of_node:
                 return True
@@ -485,6 +498,15 @@ def _module(path: str) -> str:
     return os.path.splitext(path)[0].replace("/", ".")
 
 
+def _is_of_module(name: str, path: str) -> bool:
+    """As unittest spells a test of that file, from wherever it was started: "another test of the allowed one's name, in
+    a file of the same name"."""
+    _, _, inside = name.partition("(")
+    while path and not inside.startswith(f"{_module(path)}."):
+        _, _, path = path.partition("/")
+    return bool(path)
+
+
 def _names_file(names: Collection[str], path: str) -> bool:
     """Whether one of the tests is of that file, as pytest and unittest spell them."""
     return any(path in name or f"({_module(path)}." in name for name in names)
@@ -531,15 +553,6 @@ def _mends_a_new_test(without: CommandRun, old: CommandRun | None, now: CommandR
 def _repeated(run: CommandRun) -> int:
     """How many failures have the name of another, as in two parts, or in two environments of tox."""
     return max(0, run.counts.failed - len(run.failing)) if run.counts else 0
-
-
-def _may_be_fewer(runs: Mapping[str, CommandRun]) -> bool:
-    """Old tests may no longer run, and new ones that could not be loaded without the work make up for their number:
-    "an old test that is not found any more, and as many new ones"."""
-    without, old = runs[WITHOUT], runs.get(OLD_TESTS)
-    if old is None or old.result != "pass" or old.counts is None or without.counts is None:
-        return False
-    return bool(without.unreached) and old.counts.total < without.counts.total - without.unreached
 
 
 def _fewer(other: CommandRun | None, now: CommandRun | None, name: str) -> str:

@@ -191,6 +191,14 @@ class Subject:
                 named.add(word)
         return frozenset(path for path, wanted in words.items() if wanted & named)
 
+    @property
+    def changed_documents_alone(self) -> bool:
+        """And none that a test reads: then the project's tests have nothing to say."""
+        changed, plain = self.look.changed, kinds.Kinds()
+        if changed is None or any(plain.of(path) != kinds.NEITHER for path in changed):
+            return False
+        return not self.read_by_tests
+
     @cached_property
     def base_id(self) -> str:
         return _base_id(self.began)

@@ -63,6 +63,7 @@ class GateResult(LedgerRow, total=False):
     program: str | None
     tree: str
     left_out: list[str]
+    is_agents: bool  # a command that neither the user nor the project has named
     moved: list[str]
     fingerprint: str
     changed: Any  # by path, the digests of files; in other rows of a session their names

@@ -138,9 +138,17 @@ def shown_by_checks(
             candidates.append(Candidate(name, check, owner_of(subject, check, is_users=is_users), judge_of(check)))
         elif is_users and isinstance(check, ContentCheck) and _was_not_so(subject, check):
             held.append(f"{name}: {check.path} has what the user asked for, and had not before the work")
-    if held and (doubted := doubts(subject, [candidate.command for candidate in candidates])):
-        return ProofOrReasons(reasons=doubted)
     if held:
+        commands = [candidate.command for candidate in candidates]
+        if doubted := doubts(subject, commands):
+            return ProofOrReasons(reasons=doubted)
+        # "the user's check of a version, and the tests broken"
+        if not subject.changed_documents_alone:
+            beside = own_tests(subject, [*commands, *others], runs_tests=runs_tests)
+            if beside.missing:
+                return ProofOrReasons(reasons=[beside.missing])
+            if beside.still_failing:
+                held.append(FAILED_BEFORE.format(listed(beside.still_failing, 6)))
         return ProofOrReasons("; ".join([*held, *allowed_notes(subject)]))
     if not candidates:
         return ProofOrReasons(reasons=["nothing that runs showed it: its checks look at the form of files"])

@@ -45,6 +45,7 @@ class GateRun:
         self.tree = str(row.get("tree") or "")  # the files it ran on
         self.changed: dict[str, str] | None = row.get("changed")  # of these, since the run began; None: nobody can tell
         self.left_out = row.get("left_out") or []  # files that it wrote itself
+        self.is_agents = bool(row.get("is_agents"))  # of a command that neither the user nor the project has named
         self.moved = row.get("moved") or []  # files that somebody changed meanwhile
         self.env = str(row.get("env") or "")
         self.program = str(row.get("program") or "")
@@ -144,11 +145,20 @@ class Gates:
 
     @property
     def left_out(self) -> list[str]:
-        """Files that the gates' own runs have written, which are no part of the work."""
+        """Files that the gates' own runs have written, by which no result is another."""
         written: list[str] = []
         for gate in self:
             for ran in gate.results:
                 written += ran.left_out
+        return written
+
+    @property
+    def written_by_owned(self) -> list[str]:
+        """Those of gates that the user or the project has named: no part of the work."""
+        written: list[str] = []
+        for gate in self:
+            for ran in gate.results:
+                written += [] if ran.is_agents else ran.left_out
         return written
 
     def known(self, name: str) -> Gate:

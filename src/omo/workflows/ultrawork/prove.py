@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from omo.context import Context
-from omo.proof import base, experiment, form, gate_runs, kinds, own_commands, typed_commands
+from omo.proof import base, experiment, form, gate_runs, own_commands, typed_commands
 from omo.proof.experiment import Experiment
 from omo.proof.gate_runs import CommandRun
 from omo.proof.project_checks import BUILD, TASKS, Check
@@ -145,14 +145,14 @@ class Prover:
         return FoundGates(self.context.root, self._here, self.context.row(self.session), proof.gates).checks
 
     def _hold_tests_as_they_were(self, proof: Proof) -> None:
-        """Where another gate proves, and the tests, or what the user pinned, pass without the work too or were not
-        tried, nobody has seen the old tests run ("the test emptied, while the linter proves", "half, a second pin
-        passes by its settings"): they are run here."""
+        """Where another gate proves, and nobody has seen the tests, or what the user pinned, pass with the old tests,
+        they are run here: "the test emptied, while the linter proves", "the failing test cut out of the file that the
+        linter proves", "half, a second pin passes by its settings"."""
         if not any(made.holds for made in proof.experiments.values()):
             return
         for gate in proof.gates:
             made = proof.experiments.get(gate.name)
-            is_seen = made is not None and (made.verdict != experiment.PASSES_WITHOUT or not made.changed_rest)
+            is_seen = made is not None and (made.holds or made.has_tried_old_tests or not made.changed_rest)
             covers_tests = self._covers_tests(proof, gate)
             if is_seen or not (gate.is_users or covers_tests):
                 continue
@@ -213,7 +213,7 @@ class Prover:
     def _with_project_tests(self, proof: Proof) -> Proof:
         """Nothing is proven past the project's own tests, so they become gates, unless only documents were changed. An
         end on the agent's word only says that they were not run."""
-        if self.makes and self._changed_documents_alone(proof):
+        if self.makes and runs.subject_of(self.context, proof.gates, proof.whole).changed_documents_alone:
             return proof
         if proof.submodule:
             what = f"{clip(proof.submodule, 80)} is a submodule"
@@ -239,12 +239,6 @@ class Prover:
         runs.session_gates(self.context, self.session).add(name, check.argv, cwd=check.cwd, program=program)
         # Another of them may not have been started: "the tests of a second language cannot be started here".
         return replace(self._look(), tests_not_run=proof.tests_not_run)
-
-    def _changed_documents_alone(self, proof: Proof) -> bool:
-        changed, which = proof.look.changed, kinds.Kinds()
-        if changed is None or any(which.of(path) != kinds.NEITHER for path in changed):
-            return False
-        return not runs.subject_of(self.context, proof.gates, proof.whole).read_by_tests
 
     def _failing(self, proof: Proof) -> list[Gate]:
         """The gates that fail on these files and were not let through."""

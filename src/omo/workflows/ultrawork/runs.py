@@ -53,7 +53,8 @@ def whose(context: Context, gate: gates.Gate, began: Base | None) -> str:
 def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes: bool = True) -> gate_runs.Subject:
     """The files of a run, for the experiment. What gates' runs have written is no work, but where it was there before
     it counts: the work itself may have a run write what is expected of it ("the expected output, written anew"). So
-    does what runners read: "a gate of the agent's writes a makefile"."""
+    does what runners read, and what a command that the agent chose has written: "a gate of the agent's writes a
+    makefile", "half, the other test put off by a file that a gate of the agent's writes"."""
     subject = gate_runs.Subject(
         root=context.root,
         state=context.state,
@@ -67,7 +68,7 @@ def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes:
         by=context.actor,
     )
     written = []
-    for path in known.left_out:
+    for path in known.written_by_owned:
         if path in whole.untracked and path not in subject.present and not kinds.is_read_by_runners(path):
             written.append(path)
     return replace(subject, look=whole.without(written))
@@ -120,6 +121,7 @@ def run_gates(
     for gate in known.select(wanted):
         looked_at = whole.without(left_out)
         result = _run_one(gate, context, known, asks=asks)
+        result["is_agents"] = whose(context, gate, known.base) == BY_AGENT
         whole = base.look(context.root, known.base)
         own, moved = _changed_meanwhile(looked_at, whole.without(left_out), gate)
         left_out = [*left_out, *own]
