@@ -31,10 +31,11 @@ OF_TESTS = {
     "./manage.py test": r"-v ?\d|--(parallel|keepdb|no-?input|failfast)(=\w+)?",
     "tox": r"-[qvr]+|-p( auto| all)?",
     "nox": r"-[rRNv]+",
-    "jest": r"-[ib]|--(silent|verbose|ci|coverage|runInBand|bail|no-color)|--(maxWorkers|reporters)[= ]\S+",
-    "vitest": r"run|--(run|silent|coverage|no-color)|--(reporter|bail)[= ]\S+",
+    # A reporter that is a file may be anybody's: "jest, with a reporter of the agent's".
+    "jest": r"-[ib]|--(silent|verbose|ci|coverage|runInBand|bail|no-color)|--(maxWorkers|reporters)[= ][\w%-]+",
+    "vitest": r"run|--(run|silent|coverage|no-color)|--(reporter|bail)[= ][\w-]+",
     "go test": r"-(v|race|cover|json|failfast)|-(timeout|p|parallel)[= ]\w+|-count[= ][1-9]\d*",
-    "cargo test": r"-[qv]+|-j ?\d+|--(all|workspace|all-features|release|locked|offline|no-fail-fast)"
+    "cargo test": r"-[qv]+|-j ?\d+|--(all|workspace|all-features|locked|offline|no-fail-fast)"
     r"|-- --(nocapture|show-output|test-threads=\d+)",
     "prove": r"-[lvqQfr]+|--(lib|verbose|quiet|color|nocolor)|-j ?\d+",
     **dict.fromkeys(("node --test", "mocha", "ava", "deno test", "bun test", "phpunit", "mix test"), QUIET),
@@ -59,7 +60,7 @@ WRAPPERS = (
 )
 SETTING = re.compile(r"\w+=.*|-.*|\d+[smh]?")
 HARMLESS_SETTING = re.compile(
-    r"(CI|NODE_ENV|RUST_BACKTRACE|PYTHONDONTWRITEBYTECODE|\w*COLOR)=.*|PYTHONPATH=(\./?)?(src|lib)?/?"
+    r"(CI|RUST_BACKTRACE|PYTHONDONTWRITEBYTECODE|\w*COLOR)=.*|NODE_ENV=test|PYTHONPATH=(\./?)?(src|lib)?/?"
     r"|--(no-install|yes)?|-y|\d+[smh]?"
 )
 WITH_VALUE = ("--with", "--python", "--group", "--extra", "--package", "--from", "-p")

@@ -26,6 +26,11 @@ STARTERS = re.compile(rf"{calls.INTERPRETER.pattern}|deno|run|source|\.")
 READS_ONLY = ("node --check", "node -c", "sh -n", "bash -n", "ruby -c", "perl -c", "php -l")
 # What hands on the files that it is given, to a shell or as one program.
 FINDS = re.compile(r"find|ls|cat|run-parts|t?cc|gcc|clang|(?:[cg]|clang)\+\+|rustc|javac")
+# What these find below any directory, where names that are good ones for source as well are tests at the top alone.
+FOUND_BY = {
+    "jest": re.compile(r"(?:.*/)?(?:test|spec)\.[cm]?[jt]sx?"),
+    "node --test": re.compile(r"(?:.*/)?(?:test/.*|test)\.[cm]?[jt]s"),
+}
 # One of several letters, words or patterns: "tests that npm's script finds by a set of letters".
 CHOICE = re.compile(r"\[[^]]*\]|\{[^}]*\}|[@+]\([^)]*\)")
 
@@ -58,7 +63,8 @@ def _included(files: Files, unfolded: Sequence[Call], differing: Collection[str]
 def _taken(files: Files, call: Call, differing: Collection[str]) -> list[str]:
     """The files that a runner of tests is told to take: by path, as a module, or by a pattern ("tests that the target
     names as a module", "tests that the settings find by a pattern", "tests that the target finds by -o", "a test target
-    with a path of its own"). Not where it takes examples out of source."""
+    with a path of its own"), or below any directory ("a file that jest finds below the top"). Not where it takes
+    examples out of source."""
     words = re.sub(r"\b(pattern|start-directory|python_files)=", r"\1 ", " ".join(call.given)).split()
     if call.program not in calls.OF_TESTS or any("doctest" in word for word in words):
         return []
@@ -77,6 +83,8 @@ def _taken(files: Files, call: Call, differing: Collection[str]) -> list[str]:
                 patterns += re.findall(r"[\w*?.-]+", listed)
     if call.program == "cargo test":
         taken += _targets_of_cargo(files, call, names)
+    if call.program in FOUND_BY and not call.given:
+        taken += filter(FOUND_BY[call.program].fullmatch, names)
     if not start:
         patterns = [pattern for pattern in patterns if pattern != "*.py"]  # which would be the source as well
     for name in names:
