@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SECRET = ("TOKEN", "SECRET", "PASSW", "CREDENTIAL", "KEY")
 # What says which session or repository is meant, or opens an account.
 NEVER_HANDED_ON = ("OMO_", "GIT_", "SSH_", "GPG_", *hosts.OWN_PREFIXES)
-OF_EACH_SHELL = ("PWD", "OLDPWD", "SHLVL", "_", "CI")
+OF_EACH_SHELL = ("PWD", "OLDPWD", "SHLVL", "_")
 MOST_MARKS = 300
 
 _names: Callable[[], Collection[str]] = tuple

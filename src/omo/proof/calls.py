@@ -98,6 +98,7 @@ class Call:
     given: tuple[str, ...]
     is_certain: bool = True
     stops_early: bool = dataclasses.field(default=False, compare=False)
+    path: str = dataclasses.field(default="", compare=False)  # PYTHONPATH: a copy of what is tested may lie there
 
     @property
     def chooses(self) -> bool:
@@ -125,6 +126,7 @@ def call_of(argv: Sequence[str], cwd: str, is_certain: bool = True) -> Call:
     whoever runs it."""
     directory = below(cwd)
     words = list(argv)
+    path = ""
     while True:
         if OF_THE_SYSTEM.fullmatch(words[0]):
             words[0] = os.path.basename(words[0])
@@ -133,6 +135,8 @@ def call_of(argv: Sequence[str], cwd: str, is_certain: bool = True) -> Call:
             break
         if SETTING.fullmatch(words[0]) and not HARMLESS_SETTING.fullmatch(words[0]):
             is_certain = False
+        if words[0].startswith("PYTHONPATH="):
+            path = below(words[0].partition("=")[2])
         words = inner
     program = words[0] = ALIASES.get(words[0], words[0])
     if program in ("make", "go", *PACKAGE_RUNNERS):
@@ -145,13 +149,13 @@ def call_of(argv: Sequence[str], cwd: str, is_certain: bool = True) -> Call:
         options = words[len(runner.split()) :]
         letters = re.compile(STOPS_BY_LETTER.get(runner, ""))
         stops_early = any(STOPS_EARLY.fullmatch(option) or letters.fullmatch(option) for option in options)
-        return Call(directory, runner, _chosen(runner, options), is_certain, stops_early)
+        return Call(directory, runner, _chosen(runner, options), is_certain, stops_early, path)
     given = [word for word in words[1:] if not re.fullmatch(QUIET_OPTIONS.get(program, ""), word)]
     if program in TASK_FILES and any(SETTING.fullmatch(word) for word in given):
         is_certain = False  # with a variable that is set, or an option such as -n, nobody knows what is run
     if program in PACKAGE_RUNNERS and given:
         program = SCRIPT
-    return Call(directory, program, tuple(given), is_certain)
+    return Call(directory, program, tuple(given), is_certain, path=path)
 
 
 def _inner(words: list[str]) -> list[str]:

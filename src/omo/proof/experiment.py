@@ -139,7 +139,8 @@ def names_what_fails(made: Experiment, command: GateCommand) -> bool:
 
 def run_now(subject: Subject, command: GateCommand, judge: Judge | None = None) -> CommandRun:
     """Run the command on the files as they are."""
-    outcome = gate_runs.run_asking(command, subject.root, gate_runs.environment(subject.environ), command.timeout)
+    environ = gate_runs.environment(subject.root, subject.began, command, subject.environ)
+    outcome = gate_runs.run_asking(command, subject.root, environ, command.timeout)
     shadows = reading.shadows(subject.root, subject.began, command, subject.allowed)
     return gate_runs.read_run(
         outcome, files_key(subject.look.changed or {}, kinds_of(subject, command)), shadows, judge
@@ -297,7 +298,9 @@ class _Trial:
 
     def _run(self, swapped: swap.Swap, arrangement: str) -> CommandRun:
         swapped.put(arrangement)
-        environ = swapped.environment(gate_runs.environment(self.subject.environ))
+        subject = self.subject
+        told = gate_runs.environment(subject.root, subject.began, self.command, subject.environ)
+        environ = swapped.environment(told)
         limit = gate_runs.limit_of(self.command, self.seen)
         with progress.doing(f"{shlex.join(self.command.argv)}, {arrangement}"):
             outcome = gate_runs.run_asking(self.command, self.subject.root, environ, limit, swapped.group_started)
@@ -431,14 +434,16 @@ class _Trial:
         return False
 
     def _may_fail(self, old: CommandRun, still_failing: Sequence[str]) -> bool:
-        """With the old tests nothing fails but what failed before, and what the user allowed. A run without names says
-        nothing."""
+        """With the old tests nothing fails but what failed before, what was to fail and passes ("a fix, and the strict
+        xfail taken from its test"), and what the user allowed. A run without names says nothing."""
         if not old.failing or not self._names_all(old):
             return False
         allowed = [name for name in old.failing if self._is_allowed(name)]
         if allowed:
             self.notes.append(f"no longer as before, as the user allowed: {listed(allowed, MOST_NAMED)}")
-        return set(old.failing) <= {*still_failing, *allowed}
+        if old.unexpected:
+            self.notes.append(f"expected to fail by the old tests, and passing: {listed(old.unexpected, MOST_NAMED)}")
+        return set(old.failing) <= {*still_failing, *allowed, *old.unexpected}
 
     def _is_allowed(self, name: str) -> bool:
         """By FILE::TEST of a file that is still as the user saw it; unittest has the two the other way round."""
@@ -481,7 +486,7 @@ class _Trial:
         if now.result == "fail":
             text = f"fails without the work ({without.said}), and with it only by what failed before"
         if old is not None:
-            only = ", but for what the user allowed" if set(old.failing) - set(now.failing) else ""
+            only = ", but for what the user allowed" if set(old.failing) - {*now.failing, *old.unexpected} else ""
             text += f", also with the tests as they were{only}" + (f" ({old.summary})" if old.counts else "")
         elif now.counts is not None and now.result == "pass":
             text += f" ({now.summary})"

@@ -169,8 +169,7 @@ class _Look:
     def _swapped(self, swapped: swap.Swap, name: str, doing: str = "") -> CommandRun:
         """One run on other files, which are put back and compared with what they were."""
         swapped.put(name)
-        environ = swapped.environment(gate_runs.environment(self.subject.environ))
-        run = self._run(doing or name, environ, swapped)
+        run = self._run(doing or name, swapped.environment(self._environ), swapped)
         swapped.put_back()
         if swapped.moved or swapped.kept:
             changed = (
@@ -182,7 +181,11 @@ class _Look:
         return run
 
     def _as_it_is(self) -> CommandRun:
-        return self._run("", gate_runs.environment(self.subject.environ))
+        return self._run("", self._environ)
+
+    @property
+    def _environ(self) -> dict[str, str]:
+        return gate_runs.environment(self.subject.root, self.subject.began, self.command, self.subject.environ)
 
     def _run(self, doing: str, environ: Mapping[str, str], swapped: swap.Swap | None = None) -> CommandRun:
         limit = gate_runs.limit_of(self.command, self.runs)

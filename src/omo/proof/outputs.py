@@ -88,7 +88,8 @@ class Printed:
     that could not be loaded, or a checker's findings, in the runner's spelling, without lines and times.
     `names_are_whole` says that nothing else failed: not so where a name is missing, or the runner stopped before its
     last test. `broke_before_tests`: it failed by a build, an import, a collection or a configuration, and by no test;
-    `unreached` files could not be loaded, and count as one test each.
+    `unreached` files could not be loaded, and count as one test each. `unexpected` of the failing were to fail, and
+    passed.
     `missing` is what its messages say is not there, where it did not succeed. `quoted` is the line that tells most.
     """
 
@@ -99,6 +100,7 @@ class Printed:
     unreached: int = 0
     missing: Sequence[str] = ()
     subtests: Sequence[str] = ()
+    unexpected: Sequence[str] = ()
     quoted: str = ""
 
 
@@ -107,9 +109,11 @@ def read_printed(text: str, exit_code: int | None) -> Printed:
     summaries = runners.summaries(text)
     failing: set[str] = set()
     subtests: set[str] = set()
+    unexpected: set[str] = set()
     for summary in summaries:
         failing |= summary.failing
         subtests |= summary.subtests
+        unexpected |= summary.unexpected
     are_whole = bool(summaries) and all(summary.is_named for summary in summaries)
     missing: set[str] = set()
     broke = False
@@ -126,6 +130,7 @@ def read_printed(text: str, exit_code: int | None) -> Printed:
         unreached=sum(summary.unreached for summary in summaries),
         missing=sorted(missing),
         subtests=sorted(subtests),
+        unexpected=sorted(unexpected),
         quoted=_quoted(text, summaries),
     )
 

@@ -161,11 +161,11 @@ def covers(root: str, head: str | None, argv: Sequence[str], cwd: str, gate: Che
     """Whether a command is this gate, or calls the same runners over at least as much."""
     files = files_at(root, head)
     command, wanted = calls.call_of(argv, cwd), calls.call_of(gate.argv, gate.cwd)
-    if command == wanted:
+    if command == wanted and command.path == wanted.path:
         return True
     programs = calls.unfold(files, command)
     needed = calls.unfold(files, wanted)
-    return bool(needed) and all(any(_does(call, need) for call in programs) for need in needed)
+    return bool(needed) and all(any(_does(files, call, need) for call in programs) for need in needed)
 
 
 def left_undone(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
@@ -183,10 +183,12 @@ def stops_early(root: str, head: str | None, argv: Sequence[str], cwd: str) -> b
     return any(call.stops_early for call in calls.unfold(files_at(root, head), calls.call_of(argv, cwd)))
 
 
-def _does(call: Call, need: Call) -> bool:
+def _does(files: Files, call: Call, need: Call) -> bool:
     """What is needed may run more by an option or a variable than the runner called plainly: "half, pytest alone, where
     the target has it run doctests too"."""
     if not (call.is_certain and need.is_certain) or (call.directory, call.program) != (need.directory, need.program):
+        return False
+    if call.path != need.path and (need.path or not _was_there(files, calls.below(call.directory, call.path))):
         return False
     if call.given == need.given:
         return True
@@ -194,3 +196,8 @@ def _does(call: Call, need: Call) -> bool:
     if call.program not in calls.RUNNERS or call.chooses or has_more:
         return False
     return not call.given or (bool(need.given) and set(need.given) <= set(call.given))
+
+
+def _was_there(files: Files, directory: str) -> bool:
+    """Many a package lies in src, and no file says so; but not "a copy of the package on another path"."""
+    return any(name.startswith(f"{directory}/") for name in files.names)

@@ -47,7 +47,7 @@ class RunnerSummary:
     """What one runner printed at the end of one run, or of all its runs where it cannot be told which is which.
 
     `unreached` of the failed are no tests, but files that could not be loaded. `line` is worth quoting. `subtests` are
-    those of tests among the failing, where it tells them apart.
+    those of tests among the failing, where it tells them apart; `unexpected` passed, and were expected to fail.
     """
 
     counts: Counts | None
@@ -56,6 +56,7 @@ class RunnerSummary:
     is_named: bool
     line: str
     subtests: frozenset[str] = frozenset()
+    unexpected: frozenset[str] = frozenset()
 
     @property
     def tests_failed(self) -> bool:
@@ -97,7 +98,8 @@ class Runner:
     """One that says on a line of its own what it has to say. The patterns of these lines have one group each:
 
     `end` has the numbers of a run, and `start` is to be followed by it. `test` is one that failed, in the file `above`;
-    `file` one that could not be loaded, which is among the numbers if `counts_files`. `part` and `labelled` are tests
+    `unexpected` one that was to fail and passed; `file` one that could not be loaded, which is among the numbers if
+    `counts_files`. `part` and `labelled` are tests
     of which a subtest failed. After `stopped` there may be more tests than were run, unless it `went_on`. One that
     `counts_parts` counts a test once more for each of its subtests, and where it fails again while it is torn down.
     """
@@ -118,7 +120,7 @@ class Runner:
                 above = f"{match[kind]} › "
                 continue
             name = match[kind]
-            if kind == "test":
+            if kind in ("test", "unexpected"):
                 name = above + " ".join(name.split())
             said.setdefault(kind, []).append(name)
             if kind in ("part", "labelled"):
@@ -136,7 +138,8 @@ class Runner:
 
     def _summary(self, said: Said) -> RunnerSummary:
         labelled, files, parts = said.get("labelled", []), said.get("file", []), said.get("part", [])
-        tests = [*said.get("test", []), *labelled]
+        unexpected = said.get("unexpected", [])
+        tests = [*said.get("test", []), *unexpected, *labelled]
         passed_beside = set(parts) - set(tests)  # pytest counts a test as passed whose subtests fail
         tests = [*tests, *parts]
         named = [*tests, *files]
@@ -154,7 +157,8 @@ class Runner:
             line = f"{min(failing).partition(' ')[0]}: {said['error'][-1]}"
         ran_all = "stopped" not in said or "went_on" in said
         is_named = ran_all and (counts.failed <= len(failing) or counts.failed == len(named))
-        return RunnerSummary(counts, failing, len(set(files)), is_named, line, frozenset(said.get("subtest", [])))
+        subtests = frozenset(said.get("subtest", []))
+        return RunnerSummary(counts, failing, len(set(files)), is_named, line, subtests, frozenset(unexpected))
 
 
 _PYTEST = Runner(
@@ -163,6 +167,7 @@ _PYTEST = Runner(
     r"^=+ (?P<summary>short test summary info) =+$",
     r"^_+ (?P<teardown>ERROR at teardown of) ",
     r"^!+ .*(?P<stopped>stopping after) ",
+    r"^FAILED (?P<unexpected>[^:\n]+::[^\[\n]+?(?:\[.*?\])?) - \[XPASS\(strict\)\].*$",
     r"^(?:FAILED|ERROR) (?P<test>[^:\n]+::[^\[\n]+?(?:\[.*?\])?)(?: - .*)?$",
     r"^SUBFAILED(?:\[.*?\]|\(.*?\))* (?P<part>[^:\n]+::[^\[\n]+?(?:\[.*?\])?)(?: - .*)?$",
     r"^ERROR (?P<file>[^:\n]+?)(?: - .*)?$",
@@ -173,7 +178,8 @@ _PYTEST = Runner(
 _UNITTEST = Runner(
     r"^=+\n(?:ERROR|FAIL): (?P<file>\S+ \(unittest\.loader\._FailedTest\S*\))$",
     r"^=+\n(?:ERROR|FAIL): (?P<labelled>\S+ \([\w.<>]+\)) [(\[].*",
-    r"^=+\n(?:ERROR|FAIL|UNEXPECTED SUCCESS): (?P<test>\S+ \([\w.<>]+\)|.+)",
+    r"^=+\nUNEXPECTED SUCCESS: (?P<unexpected>\S+ \([\w.<>]+\)|.+)",
+    r"^=+\n(?:ERROR|FAIL): (?P<test>\S+ \([\w.<>]+\)|.+)",
     r"^(?P<error>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b.*)",
     r"^(?P<end>Ran \d+ tests? in .*\n(?:OK|FAILED|NO TESTS RAN)\b.*)$",
     counts_parts=True,

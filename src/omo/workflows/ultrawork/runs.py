@@ -158,12 +158,13 @@ def _files_id(context: Context, known: gates.Gates, whole: base.Look, gate: gate
 def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bool) -> SessionEvent:
     directory = os.path.join(context.root, gate.cwd)
     environ = runner.child_environment(os.environ)
-    told = gate_runs.environment(environ)
+    began = known.base or {"head": None, "files": {}}
+    told = gate_runs.environment(context.root, began, gate, environ)
     if asks:
         outcome = gate_runs.run_asking(gate, context.root, told, gate.timeout)
     else:
         outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=told)
-    shadows = reading.shadows(context.root, known.base or {}, gate, known.allowed_changes)
+    shadows = reading.shadows(context.root, began, gate, known.allowed_changes)
     ran = gate_runs.read_run(outcome, "", shadows)
     program = typed_commands.resolve(gate.argv[0], directory, environ.get("PATH", ""))
     row: SessionEvent = gate_runs.as_row(ran)
