@@ -28,6 +28,7 @@ STATES = words("""is isn't isnt was wasn't are were has hasn't had does doesn't 
     ended finished activated vs versus or still stuck never always sounds than equals looping hanging ist war hat läuft
     funktioniert macht hängt bleibt kann est était fonctionne marche es era está sigue funciona é foi faz это работает
     завис зависло""")
+MENDS = words("fix mend repair")  # behind such talk it is the work: "ulw makes no sense, fix the docs"
 # And what makes it part of a name: "the ulw hook". The first also where the sentence begins with it.
 ITS_OWN = words("""hook hooks keyword keywords command commands plugin skill skills feature support detection trigger
     banner status config settings documentation integration implementation""")

@@ -147,8 +147,16 @@ def _is_subject(place: Place) -> bool:
     words = [word for word in place.behind if word != "mode" and not word.endswith("ly")]
     if not words or " ".join(words[:2]) in place_words.REQUESTS:  # "ulw can you fix it"
         return False
-    kinds = place_words.ITS_OWN if place.leads else place_words.KINDS
-    return words[0] in place_words.STATES or words[0] in kinds
+    if not place.leads:
+        return words[0] in place_words.STATES or words[0] in place_words.KINDS
+    typed = next(part for part in place.right.lower().split() if words[0] in words_in(part))
+    beyond = place.sentence_behind[len(place.behind) :]
+    # The work begins with such a word: "ulw is_even is wrong", "ulw makes no sense, fix the docs", in prompts.txt.
+    if any(sign in typed.strip("_-.,:;!") for sign in "_-.(") or not place_words.MENDS.isdisjoint(beyond):
+        return False
+    if words[0] in place_words.ITS_OWN:  # "ulw status page shows 500"
+        return not words[1:] or words[1] in place_words.STATES
+    return words[0] in place_words.STATES
 
 
 def _is_object(place: Place) -> bool:

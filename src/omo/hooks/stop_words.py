@@ -115,8 +115,8 @@ def _opening(words: list[str], place: int) -> tuple[str, list[str]]:
         is_remark = word in wordlists.BECAUSE  # "stop because …"
         if word in wordlists.AND and rest:
             is_remark = rest[0] in wordlists.AFTER_AND or "ulw" in names  # "stop and explain …"
-        if "ulw" in names and word in wordlists.TASKS:
-            is_remark = True  # "stop ulw fix the login"
+        if "ulw" in names and word in wordlists.TASKS and opening[-1] not in ("the", "a", "an", "my", "this", "that"):
+            is_remark = True  # "stop ulw fix the login"; but "ulw turn off the debug flag" in prompts.txt is work
         if is_remark or core in wordlists.OPEN_ENDED:  # "stop working on the login page"
             return kind, names
     if kind in ("go", "take-over") and core in wordlists.OPENERS and word in wordlists.GOES_ON_WITH:
