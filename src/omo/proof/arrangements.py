@@ -100,7 +100,8 @@ def _behind_links(subject: Subject, files: Files) -> list[str]:
 
 
 def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = False) -> Arrangements:
-    """`keeps_products`: new data stays, also what the work does not read: a report may be what was asked for."""
+    """`keeps_products`: new data stays, also what the work does not read: a report may be what was asked for. Tests are
+    not kept from running by one: "a test put off by a new file that nothing names"."""
     changed = _known_changes(subject)
     which = kinds_of(subject, command)
     if which.is_form:

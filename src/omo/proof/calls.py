@@ -258,7 +258,8 @@ def _commands(line: str, call: Call) -> list[Call]:
     except ValueError:  # a quote that is not closed
         tokens = [*text.split(), ";"]
     signs = [token for token in tokens if token and set(token) <= set("();<>|&")]
-    is_certain = call.is_certain and set(signs) == {"&&"}
+    # "an echo in the gate that runs a command"
+    is_certain = call.is_certain and set(signs) == {"&&"} and not re.search(r"`|\$\(", line.replace("$(MAKE)", ""))
     directory = call.directory
     commands = []
     words: list[str] = []

@@ -38,8 +38,9 @@ from omo.proof.swap_files import File
 from omo.text import clip, counted, listed
 
 NEW_MANIFESTS = "with the old tests, manifests as they are"
+NEW_DATA = "with the old tests, data as it is"
 OLD_SETTINGS = "without the work, settings as they were"
-RECORDED_AS = {NEW_MANIFESTS: OLD_TESTS, OLD_SETTINGS: WITHOUT}
+RECORDED_AS = {NEW_MANIFESTS: OLD_TESTS, NEW_DATA: OLD_TESTS, OLD_SETTINGS: WITHOUT}
 # What came of an experiment. Only the first is a proof.
 HOLDS = "holds"
 PASSES_WITHOUT = "passes without the work"
@@ -74,10 +75,6 @@ class Experiment:
     @property
     def holds(self) -> bool:
         return self.verdict == HOLDS
-
-    @property
-    def has_tried_old_tests(self) -> bool:
-        return OLD_TESTS in self.runs
 
 
 def prove(
@@ -116,7 +113,8 @@ def weakened(subject: Subject, command: GateCommand, *, by_name: bool = False) -
         return Experiment(OLD_TESTS_FAIL, outputs.IN_PLACE_OF_RUNNER.format(shadows[0]), changed_rest=shadows)
     changed_rest: Sequence[str] = ()
     try:
-        arranged = arrange(subject, command, keeps_products=True)
+        is_of_tests = own_commands.runs_tests(subject.root, subject.began.get("head"), command.argv, command.cwd)
+        arranged = arrange(subject, command, keeps_products=not is_of_tests)
         changed_rest = arranged.rest
         if OLD_TESTS not in arranged.files:
             return None
@@ -256,7 +254,8 @@ class _Trial:
         runs: dict[str, CommandRun] = {}
         with_new_manifests = self._old_tests_with_new_manifests()
         settings = self._changed_settings()
-        arrangements = {**self.arranged.files, **with_new_manifests}
+        with_new_data = self._old_tests_with_new_data()
+        arrangements = {**self.arranged.files, **with_new_manifests, **with_new_data}
         if settings:
             arrangements[OLD_SETTINGS] = {**self.arranged.files[WITHOUT], **settings}
         if BEFORE in names:
@@ -269,6 +268,8 @@ class _Trial:
                     self.notes.append(f"in the run without the work as before too: {listed(list(settings), 6)}")
                 if name == OLD_TESTS and _could_not_be_built(runs[name]) and with_new_manifests:
                     runs[name] = self._run(swapped, NEW_MANIFESTS)
+                if name == OLD_TESTS and runs[name].result == "pass" and with_new_data:
+                    runs[name] = self._run(swapped, NEW_DATA)
                 gate_runs.record(subject, self.command, name, runs[name])
                 if name == WITHOUT and runs[name].result == "pass":
                     break
@@ -290,6 +291,16 @@ class _Trial:
         old_tests = self.arranged.files.get(OLD_TESTS, {})
         kept = {path: held for path, held in old_tests.items() if path not in self.arranged.manifests}
         return {NEW_MANIFESTS: kept} if kept != old_tests else {}
+
+    def _old_tests_with_new_data(self) -> dict[str, Mapping[str, File]]:
+        """Data may be of the product as well as of its tests, so where old ones of both were changed, the old tests
+        have to pass with either: "what data grants, and the test that forbids it". Empty where there is none."""
+        old_tests = self.arranged.files.get(OLD_TESTS, {})
+        old = {path for path in old_tests if self.arranged.at_base[path].content is not None}
+        data = set(filter(kinds.is_plain_data, old))
+        if not data or not any(map(kinds.is_test, old - data)):
+            return {}
+        return {NEW_DATA: {path: held for path, held in old_tests.items() if path not in data}}
 
     def _changed_settings(self) -> dict[str, File]:
         """As they were: what they name may be the work, so that nothing is built without it, and no test asked for it

@@ -19,7 +19,8 @@ from omo.proof.project_files import files_at
 if TYPE_CHECKING:
     from omo.proof.project_files import Files
 
-LEAVES_OUT = re.compile(r"-[kmt]|-run\b.*|--(?:ignore|deselect)\b.*")  # options by which a runner runs less
+# Options by which a runner runs less, with their values. A marker may as well take in what the settings leave out.
+LEAVES_OUT = re.compile(r"-m not \w+|-[kt] \S+|-run[= ]\S+|--(?:ignore|deselect)[= ]\S+")
 ONE_TEST = re.compile(r"tests?[-_].+|.+[-_]tests?\.\w+")
 # Which files the tests of a language are for. What is for all languages, as a target of make, is for any file.
 ENDS = {
@@ -144,17 +145,18 @@ def test_gate(root: str, head: str | None, cwd: str) -> Check | None:
 
 
 def _tests_named(root: str, head: str | None, cwd: str) -> list[Check]:
-    """What the project calls its gates comes before anything else: that of tests, or the first where none is. Then it
-    is the nearest directory that names any, a script or a target before the runner called plainly."""
+    """What the project calls its gates comes before anything else, those of tests first. Then it is the nearest
+    directory that names any, a script or a target before the runner called plainly."""
     files = files_at(root, head)
     checks = project_checks.suggest(files, root, calls.below(cwd), (project_checks.TESTS,))
     if all(check.kind for check in checks):
         return checks
-    for check in checks:
-        programs = {call.program for call in calls.unfold(files, calls.call_of(check.argv, check.cwd))}
-        if check.name in project_checks.NAMES[project_checks.TESTS] or programs & calls.OF_TESTS.keys():
-            return [check]
-    return checks[:1]
+
+    def is_other(check: Check) -> bool:
+        is_named = check.name in project_checks.NAMES[project_checks.TESTS]
+        return not is_named and not runs_tests(root, head, check.argv, check.cwd)
+
+    return sorted(checks, key=is_other)
 
 
 def covers(root: str, head: str | None, argv: Sequence[str], cwd: str, gate: Check) -> bool:
@@ -178,6 +180,10 @@ def left_undone(root: str, head: str | None, argv: Sequence[str], cwd: str) -> s
     return ""
 
 
+def runs_tests(root: str, head: str | None, argv: Sequence[str], cwd: str) -> bool:
+    return any(call.program in calls.OF_TESTS for call in calls.unfold(files_at(root, head), calls.call_of(argv, cwd)))
+
+
 def stops_early(root: str, head: str | None, argv: Sequence[str], cwd: str) -> bool:
     """Whether a runner in it ends with its first failure."""
     return any(call.stops_early for call in calls.unfold(files_at(root, head), calls.call_of(argv, cwd)))
@@ -192,7 +198,8 @@ def _does(files: Files, call: Call, need: Call) -> bool:
         return False
     if call.given == need.given:
         return True
-    has_more = need.chooses and any(word.startswith("-") and not LEAVES_OUT.fullmatch(word) for word in need.given)
+    more = LEAVES_OUT.sub("", " ".join(need.given)).split() if need.chooses else ()
+    has_more = any(word.startswith("-") for word in more)
     if call.program not in calls.RUNNERS or call.chooses or has_more:
         return False
     return not call.given or (bool(need.given) and set(need.given) <= set(call.given))

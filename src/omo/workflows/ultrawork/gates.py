@@ -194,7 +194,7 @@ def fold(rows: list[SessionEvent], run: str | None) -> Gates:
             _add(gates, name, Gate(row))
         elif kind == "gate-removed":
             _remove(gates, name, row)
-        elif kind == "change-allowed" and row.get("actor") == "user":
+        elif kind == "change-allowed" and row.get("actor") == "user" and (run is None or row.get("run") in (None, run)):
             gates.allowed_changes[str(row.get("path"))] = str(row.get("digest"))
         elif row.get("run") != run or kind == "asked":
             _note_other_work(gates, row)

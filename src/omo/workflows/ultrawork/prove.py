@@ -62,7 +62,7 @@ class Prover:
         self._whole = None
         for _ in range(MOST_ROUNDS):
             proof = self._with_project_tests(self._look())
-            after = self._with_failures_run_again(proof)
+            after = self._with_others_run(self._with_failures_run_again(proof))
             self._make_experiments(after)
             after = self._with_all_run(after)
             if after.look.tree == proof.look.tree and not self._start_otherwise(after):
@@ -85,11 +85,16 @@ class Prover:
                 return True
         return False
 
-    def _make_experiments(self, proof: Proof) -> None:
+    def _with_others_run(self, proof: Proof) -> Proof:
+        """First the gates by which nothing is proven, since they may write what the others read."""
         proving = self._proving(proof)
         for gate in proof.gates:
             if gate not in proving:
                 self._run_unseen(proof, gate)
+        return replace(self._look(), tests_not_run=proof.tests_not_run)
+
+    def _make_experiments(self, proof: Proof) -> None:
+        proving = self._proving(proof)
         # Past a gate that fails nothing is proven, so no file is swapped for it, unless its tests are known by name.
         if not all(gate.last is not None and gate.last.names_are_whole for gate in self._failing(proof)):
             return
@@ -152,7 +157,8 @@ class Prover:
             return
         for gate in proof.gates:
             made = proof.experiments.get(gate.name)
-            is_seen = made is not None and (made.holds or made.has_tried_old_tests or not made.changed_rest)
+            has_shown = made is not None and (made.holds or made.verdict in experiment.TESTS_CHANGED)
+            is_seen = has_shown or (made is not None and not made.changed_rest)
             covers_tests = self._covers_tests(proof, gate)
             if is_seen or not (gate.is_users or covers_tests):
                 continue
