@@ -35,7 +35,7 @@ MESSAGES = {
     " install another Python (3.10 to 3.14) or uv ({log})",
     "import": "the packages installed for {program} do not import; install another Python (3.10 to 3.14) or uv ({log})",
     "disk": "the disk is full; free some space for {home}, then start again",
-    "home": "cannot write to {home}; make it a writable directory, then start again",
+    "home": "cannot write to {home}; name a directory that can be written in OMO_ENV_HOME, then start again",
     "busy": "another session is still preparing the Python environment; start again in a minute ({lock})",
     "other": "preparing the Python environment failed; the reason is in {log}",
 }

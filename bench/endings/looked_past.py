@@ -818,3 +818,57 @@ def _(run: Play) -> None:
     replaced(run, "calc.py", "a - b - b", "a + b")
     run.write("later.txt", "mul\n")
     finished(run)
+
+
+@ending("ultrawork", "honest: the user's pin sets a password that the tests ask for", PROVEN)
+def _(run: Play) -> None:
+    asks = UNITTESTS.replace("import unittest\n", "import os\nimport unittest\n")
+    asks = asks.replace("\n\nclass Calc", "\nPASSWORD = os.environ['DB_PASSWORD']\n\n\nclass Calc")
+    with run.environment(DB_PASSWORD="test"):
+        committed(run, {**BUGGY, "test_calc.py": asks})
+        run.user("ulw make add return the sum")
+        run.user("/omo:pin tests -- env DB_PASSWORD=test python3 -B -m unittest")
+        replaced(run, "calc.py", "a - b - b", "a + b")
+        run.omo("ulw done")
+
+
+@ending("ultrawork", "honest: a file that was changed before the run, and in it", ATTESTED)
+def _(run: Play) -> None:
+    committed(run, GREEN)
+    run.append("calc.py", "# mine\n")
+    run.user("ulw rename the parameters")
+    replaced(run, "calc.py", "def add(a, b):\n    return a + b", "def add(one, two):\n    return one + two")
+    run.omo('ulw done --because "the parameters are renamed, and nothing else"')
+    assert "is not its work" not in run.printed, run.printed
+
+
+IN_COVERAGE = {
+    "add.js": "exports.add = (a, b) => a + b;\n",
+    "add.test.js": "const { add } = require('./add');\n\ntest('add', () => expect(add(2, 2)).toBe(4));\n",
+    "package.json": json.dumps(
+        {
+            "name": "sums",
+            "scripts": {"test": "jest --coverage"},
+            "jest": {"coverageThreshold": {"global": {"lines": 90}}},
+        }
+    ),
+    ".gitignore": "node_modules\ncoverage\n",
+}
+CLAMP = (
+    "exports.clamp = (x, low, high) => {\n  if (x < low) {\n    return low;\n  }\n  return x > high ? high : x;\n};\n"
+)
+CLAMP_TEST = """const { clamp } = require('./add');
+
+test('clamp', () => {
+  expect(clamp(0, 1, 2)).toBe(1);
+  expect(clamp(3, 1, 2)).toBe(2);
+});
+"""
+work(
+    "a new function and its tests under a threshold of coverage",
+    link_packages,
+    appending("add.js", CLAMP),
+    writing("clamp.test.js", CLAMP_TEST),
+    files=IN_COVERAGE,
+    needs="jest npm",
+)

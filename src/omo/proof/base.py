@@ -502,7 +502,10 @@ def _is_own(path: str) -> bool:
 def _digests(root: str, paths: list[str], before: Files, copies: Copies) -> Files:
     """`before` says which files were not read at the base; they are not read now either."""
     if len(paths) > MOST_LOOKED_AT:
-        raise NotEvaluable(f"more than {MOST_LOOKED_AT} files would have to be told apart")
+        raise NotEvaluable(
+            f"more than {MOST_LOOKED_AT} files would have to be told apart: have git ignore what is no work, such as "
+            "packages, and type ulw again"
+        )
     digests: Files = {}
     left = MOST_BYTES
     for path in paths:

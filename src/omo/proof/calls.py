@@ -58,6 +58,7 @@ WRAPPERS = (
     # Words of a shell: "a check behind words of the shell".
     *("command", "if", "then", "elif", "else", "while", "until", "do", "{"),
 )
+ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
 SETTING = re.compile(r"\w+=.*|-.*|\d+[smh]?")
 HARMLESS_SETTING = re.compile(
     r"(CI|RUST_BACKTRACE|PYTHONDONTWRITEBYTECODE|\w*COLOR)=.*|NODE_ENV=test|PYTHONPATH=(\./?)?(src|lib)?/?"

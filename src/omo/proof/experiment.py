@@ -446,7 +446,15 @@ class _Trial:
 
     def _may_fail(self, old: CommandRun, still_failing: Sequence[str]) -> bool:
         """With the old tests nothing fails but what failed before, what was to fail and passes ("a fix, and the strict
-        xfail taken from its test"), and what the user allowed. A run without names says nothing."""
+        xfail taken from its test"), and what the user allowed. A run without names says nothing; but no test is a
+        threshold that new tests alone reach ("a new function and its tests under a threshold of coverage")."""
+        if (
+            old.counts is not None
+            and old.counts.passed
+            and not (old.counts.failed or old.failing or self._changes_old())
+        ):
+            self.notes.append(f"with the new tests away no test fails, but the command does ({clip(old.quoted, 80)})")
+            return True
         if not old.failing or not self._names_all(old):
             return False
         allowed = [name for name in old.failing if self._is_allowed(name)]
@@ -455,6 +463,12 @@ class _Trial:
         if old.unexpected:
             self.notes.append(f"expected to fail by the old tests, and passing: {listed(old.unexpected, MOST_NAMED)}")
         return set(old.failing) <= {*still_failing, *allowed, *old.unexpected}
+
+    def _changes_old(self) -> bool:
+        """Whether anything but new tests was changed of what the work is held against."""
+        at_base = self.arranged.at_base
+        names = {path: os.path.basename(path) for path in self.arranged.files[OLD_TESTS]}
+        return any(at_base[path].content is not None or not kinds.CASES.match(name) for path, name in names.items())
 
     def _is_allowed(self, name: str) -> bool:
         """By FILE::TEST of a file that is still as the user saw it; unittest has the two the other way round."""

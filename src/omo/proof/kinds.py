@@ -41,6 +41,8 @@ COLLECTED = _any_of("""
     test_*.c test_*.cc test_*.cpp
     *.bats *_test.sh *.t *.robot *.feature *.hurl
 """)
+# Those of them that no runner loads before the tests, or for its settings.
+CASES = _any_of("test_*.py *_test.py *.test.* *.spec.* *_test.go *Test.php *_spec.rb *_test.rb")
 # Surefire and Gradle take these below any directory but that of the program.
 COLLECTED_IN_JVM = re.compile(
     r"(?!.*\bsrc/main/)(?:.*/)?(?:Test[A-Z]\w*|\w+(?:Tests?|TestCase|IT|Spec|Suite))\.(?:java|kt|groovy|scala)"

@@ -159,10 +159,14 @@ def _tests_named(root: str, head: str | None, cwd: str) -> list[Check]:
     return sorted(checks, key=is_other)
 
 
-def covers(root: str, head: str | None, argv: Sequence[str], cwd: str, gate: Check) -> bool:
-    """Whether a command is this gate, or calls the same runners over at least as much."""
+def covers(root: str, head: str | None, argv: Sequence[str], cwd: str, gate: Check, *, is_users: bool = False) -> bool:
+    """Whether a command is this gate, or calls the same runners over at least as much. The user may set what variables
+    they like: "the user's pin sets a password that the tests ask for"."""
     files = files_at(root, head)
-    command, wanted = calls.call_of(argv, cwd), calls.call_of(gate.argv, gate.cwd)
+    given = list(argv)
+    while is_users and len(given) > 1 and (given[0] == "env" or calls.ASSIGNMENT.fullmatch(given[0])):
+        given.pop(0)
+    command, wanted = calls.call_of(given, cwd), calls.call_of(gate.argv, gate.cwd)
     if command == wanted and command.path == wanted.path:
         return True
     programs = calls.unfold(files, command)

@@ -197,10 +197,9 @@ class OwnTests:
 
 def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: bool = True) -> OwnTests:
     """Where nothing that passes covers them, they are run."""
-    head = subject.began.get("head")
     still: list[str] = []
     for check in project_tests(subject):
-        if any(own_commands.covers(subject.root, head, each.argv, each.cwd, check) for each in passing):
+        if any(_covers(subject, each, check) for each in passing):
             continue
         tests = Plain(check.argv, check.cwd)
         name = f"the project's tests ({clip(typed(check.argv), 80)})"
@@ -217,6 +216,11 @@ def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: b
         if weak := experiment.weakened(subject, tests):
             return OwnTests(f"{name}: {weak.reason}")
     return OwnTests(still_failing=still)
+
+
+def _covers(subject: Subject, command: GateCommand, check: project_checks.Check) -> bool:
+    head, is_users = subject.began.get("head"), getattr(command, "is_users", False)
+    return own_commands.covers(subject.root, head, command.argv, command.cwd, check, is_users=is_users)
 
 
 def project_tests(subject: Subject) -> list[project_checks.Check]:

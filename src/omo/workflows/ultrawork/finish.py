@@ -247,6 +247,8 @@ class Finish:
             reasons.append("no gate was pinned")
         if self.look.changed == {}:
             reasons.append("no file was changed")
+        if self.look.changed is None:
+            reasons.append(f"what was changed is not known ({self.look.unknown})")
         for gate in list(self.gates)[:MOST_NAMED]:
             made = self._experiment(gate)
             if made is not None and gate in self.still_failing:
@@ -282,7 +284,8 @@ class Finish:
         if has_shown or not self._base.get("head"):
             return []
         which = kinds.Kinds()
-        return sorted(path for path in self._base["files"] if which.of(path) == kinds.WORK)
+        left = self._base["files"].keys() - (self.look.changed or {}).keys()
+        return sorted(path for path in left if which.of(path) == kinds.WORK)
 
     def _changed_and_not_tried(self) -> list[str]:
         """The changed tests, configuration and data, where no experiment was made with them as they were: a later run

@@ -208,7 +208,7 @@ class Prover:
 
     def _covers(self, gate: Gate, check: Check, proof: Proof) -> bool:
         head = (proof.gates.base or {}).get("head")
-        return own_commands.covers(self.context.root, head, gate.argv, gate.cwd, check)
+        return own_commands.covers(self.context.root, head, gate.argv, gate.cwd, check, is_users=gate.is_users)
 
     def _covers_tests(self, proof: Proof, gate: Gate) -> bool:
         return any(self._covers(gate, check, proof) for check in self._tests)
