@@ -146,12 +146,12 @@ def gate(
     ("gates", "why"),
     [
         ([], "no gate is pinned"),
-        ([gate("a", result="", tree="")], "a was not run"),
-        ([gate("a", tree="other")], "a ran on other files"),
-        ([gate("a", result="fail")], "a says fail"),
-        ([gate("a", result="unknown")], "a says unknown"),
-        ([gate("a", result="fail", tree="other", is_allowed=True)], "a ran on other files"),
-        ([gate("a"), gate("b", "agent", "fail")], "b says fail"),
+        ([gate("a", result="", tree="")], "as they are: a"),
+        ([gate("a", tree="other")], "as they are: a"),
+        ([gate("a", result="fail")], "as they are: a"),
+        ([gate("a", result="unknown")], "as they are: a"),
+        ([gate("a", result="fail", tree="other", is_allowed=True)], "as they are: a"),
+        ([gate("a"), gate("b", "agent", "fail")], "as they are: b"),
     ],
 )
 def test_ship_needs_every_gate_on_these_files(gates: list[Gate], why: str) -> None:
@@ -372,7 +372,7 @@ def test_gates_that_were_pinned_before_count_with_a_run_of_this_iteration(tmp_pa
     made.start()
     for letter in "peqc":
         made.finishes(LETTERS[letter])
-    assert "tests was not run in this iteration" in proof(look(made), "SHIP")
+    assert "not seen to pass in this iteration on the files as they are: tests" in proof(look(made), "SHIP")
     ran(made, "tests", "pass")
     assert look(made).ok
 

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from omo.errors import Refused
 from tests.ralph.project import Project, answer, criterion, judged_criterion
 
 TASK = "make the README list\nevery command of the tool"
@@ -73,18 +72,10 @@ def test_what_the_agent_hands_on_is_said_to_be_the_agents(project: Project) -> N
     assert project.told()["outcome"]["verdict"] == "attested"
 
 
-def test_what_was_typed_outranks_what_is_handed_on(project: Project) -> None:
+@pytest.mark.parametrize("by", ["agent", "user"])
+def test_what_was_typed_outranks_what_is_handed_on(project: Project, by: str) -> None:
     project.types(f"/omo:ralph {TASK}")
-    with pytest.raises(Refused) as refused:
-        project.start(request="something easier")
-    assert " ".join(TASK.split()) in str(refused.value)
-    assert "without --request" in refused.value.fix
-    assert project.start().request == TASK
-
-
-def test_the_user_may_say_it_anew_in_a_terminal(project: Project) -> None:
-    project.types(f"/omo:ralph {TASK}")
-    assert project.start(request="something easier", by="user").request == TASK
+    assert project.start(request="something easier", by=by).request == TASK
 
 
 def test_a_request_belongs_to_the_run_after_it_and_to_one_that_goes_on(project: Project) -> None:

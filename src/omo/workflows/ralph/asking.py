@@ -52,9 +52,9 @@ def judge_brief(run: RalphRun) -> tuple[str, str]:
     if newest is None:
         raise Refused("the files are others than those that the judge was asked about", fix=f"{again} asks anew")
     reported = messages_in(run.caller.events, [JUDGE])
-    if not read_messages(reported, newest.nonce, newest.ts).unread:
+    if not read_messages(reported, newest["nonce"], newest["ts"]).unread:
         raise Refused(f"{JUDGE} has answered this brief already", fix=again)
-    return brief_text("\n\n".join(_asked_for(run, state)), state.questions, newest.nonce), newest.nonce
+    return brief_text("\n\n".join(_asked_for(run, state)), state.questions, newest["nonce"]), newest["nonce"]
 
 
 def review_brief(run: RalphRun, role: str) -> str:

@@ -129,12 +129,10 @@ def result_of(checks: Sequence[CheckResult]) -> CriterionResult:
         if RESULTS.index(check.result) > RESULTS.index(result):
             result = check.result
     deciding = [check for check in checks if check.result == result]
-    longest = LONGEST_EVIDENCE // min(len(deciding), MOST_REASONS) - 10
-    reasons = [clip_middle(f"{check.id}: {check.evidence}", longest) for check in deciding[:MOST_REASONS]]
-    if len(deciding) > MOST_REASONS:
-        reasons.append(f"and {len(deciding) - MOST_REASONS} more")
+    longest = LONGEST_EVIDENCE // min(len(deciding), MOST_REASONS)
+    reasons = [clip(f"{check.id}: {check.evidence}", longest) for check in deciding]
     least = max(deciding, key=lambda check: SOURCES.index(check.source))
-    row: CriterionResult = {"result": result, "evidence": "; ".join(reasons), "source": least.source}
+    row: CriterionResult = {"result": result, "evidence": listed(reasons, MOST_REASONS, "; "), "source": least.source}
     row |= {"cached_from": None, "suggested_action": ""}
     if least.source == CACHED and least.fact is not None:
         row |= {"source": f"{CACHED}@{least.fact['ran_at']}", "cached_from": least.fact["ran_at"]}
@@ -143,15 +141,6 @@ def result_of(checks: Sequence[CheckResult]) -> CriterionResult:
     elif heavy := [check.fact for check in deciding if check.fact]:
         row["heavy"] = heavy[:MOST_KEPT]
     return row
-
-
-def clip_middle(text: str, longest: int) -> str:
-    """One line that keeps its end, where a program says what went wrong."""
-    line = clip(text, len(text) + 1)
-    if len(line) <= longest:
-        return line
-    begin = longest // 3
-    return f"{line[:begin].rstrip()} … {line[begin - longest + 3 :].lstrip()}"
 
 
 # When a result is taken over

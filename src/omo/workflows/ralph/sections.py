@@ -96,8 +96,8 @@ def _judge(viewer: Viewer, state: RalphState) -> list[Attachment]:
     attachments = []
     for message in messages_in(viewer.events, [JUDGE]):
         for brief in state.all_briefs:
-            if brief.nonce in message.text:
-                about = f"{times.moment(message.ts)}, to call {brief.call} of round {brief.iteration}"
+            if brief["nonce"] in message.text:
+                about = f"{times.moment(message.ts)}, to call {brief['call']} of round {brief['iteration']}"
                 attachments.append(Attachment("The judge's answer", "", about=about, text=message.text))
     return attachments
 
