@@ -163,13 +163,6 @@ def test_what_is_fast_is_run_every_time(tmp_path: Path, seconds: float) -> None:
         assert (source(judged), suite.runs) == ("code", 1)
 
 
-def test_what_is_measured_as_heavy_is_taken_over(tmp_path: Path) -> None:
-    suite = Suite(tmp_path)
-    for expected in ("code", "cached@1"):
-        judged = suite.iterate(heavy=evaluate_criteria.HEAVY_SECONDS, clock=itertools.count(0.0, 31.0).__next__)
-        assert source(judged) == expected
-
-
 def test_it_is_run_again_after_three_iterations(tmp_path: Path) -> None:
     suite = Suite(tmp_path, criterion(3))
     found = []
@@ -181,25 +174,10 @@ def test_it_is_run_again_after_three_iterations(tmp_path: Path) -> None:
     assert found == [("code", 1), ("cached@1", 0), ("cached@1", 0), ("cached@1", 0), ("code", 1)]
 
 
-def test_it_is_run_again_when_a_declared_file_changed(tmp_path: Path) -> None:
-    suite = Suite(tmp_path)
-    suite.iterate()
-    assert (source(suite.iterate("src/new.py")), suite.runs) == ("code", 1)
-    (suite.project.root / "src/new.py").unlink()
-    assert (source(suite.iterate()), suite.runs) == ("code", 1)
-
-
 def test_what_failed_is_run_every_time(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     suite.breaks.write_text("")
     assert [(source(suite.iterate()), suite.runs) for _ in range(2)] == [("code", 1)] * 2
-
-
-def test_before_a_pass_it_is_really_run(tmp_path: Path) -> None:
-    suite = Suite(tmp_path)
-    suite.iterate()
-    judged = suite.iterate("done-2.txt")
-    assert (judged.verdict, source(judged), suite.runs) == ("pass", "code", 1)
 
 
 def test_a_pass_that_was_only_remembered_does_not_end_the_run(tmp_path: Path) -> None:
@@ -209,21 +187,3 @@ def test_a_pass_that_was_only_remembered_does_not_end_the_run(tmp_path: Path) ->
     judged = suite.iterate("done-2.txt")
     assert (judged.verdict, judged.decision) == ("fail", "replan")
     assert {one["id"]: one["status"] for one in judged.criteria} == {"C1": "REGRESSED", "C2": "PASS"}
-
-
-def test_before_a_partial_end_it_is_really_run_too(tmp_path: Path) -> None:
-    suite = Suite(tmp_path)
-    for _ in range(2):
-        suite.iterate()
-    judged = suite.iterate()
-    assert (judged.verdict, source(judged), suite.runs) == ("partial", "code", 1)
-
-
-def test_a_result_file_beside_the_ledger_is_not_read(tmp_path: Path) -> None:
-    suite = Suite(tmp_path)
-    suite.breaks.write_text("")
-    suite.iterate()
-    directory = suite.project.ledger().parent
-    (directory / "cache.json").write_text('{"C1": {"result": "pass"}}')
-    assert source(suite.iterate()) == "code"
-    assert suite.runs == 1

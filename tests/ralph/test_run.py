@@ -157,9 +157,6 @@ class TestChangedLines:
         project.start()
         return project
 
-    def test_what_was_dirty_before_does_not_count(self, project: Project) -> None:
-        assert self.count(self.begun(project)) == 0
-
     def test_committed_edited_new_and_removed_all_count(self, project: Project) -> None:
         self.begun(project)
         project.write("a.txt", "1\n2\n4\n")
@@ -198,11 +195,6 @@ class TestChangedLines:
         project.write("between.txt", "1\n" * 60)
         project.write("after-exec.txt", "1\n")
         assert self.count(project) == 61
-
-    def test_dirt_that_is_put_back_counts(self, project: Project) -> None:
-        self.begun(project)
-        project.git("checkout", "--", "b.txt")
-        assert self.count(project) == 71
 
     def test_what_a_new_ignore_rule_hides_counts_too(self, project: Project) -> None:
         self.begun(project)

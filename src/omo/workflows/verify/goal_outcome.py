@@ -35,7 +35,6 @@ class GoalDecision:
     verdict: str
     reason: str
     to: str = "in-progress"
-    gaps: Sequence[str] = ()
     notes: Sequence[str] = ()
 
     @property
