@@ -15,7 +15,6 @@ from omo.workflows.ralph.run import RalphState
 from tests.ralph.project import Judged, Project, criterion, make_project
 
 PATHS = ("src/**",)
-FACT: Any = {"key": "k", "ran_at": 2, "evidence": "exit 0"}
 
 
 def command(*argv: str, **more: Any) -> Any:
@@ -110,9 +109,9 @@ def test_only_commands_are_worth_remembering(project: Project) -> None:
     [("k", 3, True), ("k", 5, True), ("k", 6, False), ("k", 2, False), ("other", 3, False), ("", 3, False)],
 )
 def test_when_a_result_is_taken_over(key: str, iteration: int, is_remembered: bool) -> None:
-    state = RalphState(iteration=iteration, judged=[{"results": {"C1": {"result": "pass", "heavy": [FACT]}}}])
-    assert (evaluate_criteria.remembered(state, "C1", key) is not None) is is_remembered
-    assert evaluate_criteria.remembered(state, "C2", key) is None
+    state = RalphState(iteration=iteration, judged=[{"results": {"C1": {"result": "pass", "heavy": {"k": 2}}}}])
+    assert evaluate_criteria.remembered(state, "C1", key) == (2 if is_remembered else 0)
+    assert evaluate_criteria.remembered(state, "C2", key) == 0
 
 
 # In a run: `suite.sh` counts how often it really ran, beside the project.

@@ -63,14 +63,6 @@ class CheckRow(TypedDict, total=False):
     cwd: str
 
 
-class CarriedFact(TypedDict):
-    """By what a later iteration may take a result over."""
-
-    key: str
-    evidence: str
-    ran_at: int
-
-
 class CriterionResult(TypedDict, total=False):
     """What a judgement says of a criterion."""
 
@@ -79,7 +71,7 @@ class CriterionResult(TypedDict, total=False):
     source: str
     cached_from: int | None  # the iteration that ran it, where another did
     suggested_action: str
-    heavy: list[CarriedFact]
+    heavy: dict[str, int]  # by what a later iteration may take it over, and which one ran it
 
 
 class AskedBefore(TypedDict, total=False):
