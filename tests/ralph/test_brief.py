@@ -65,13 +65,13 @@ def test_reading_it_writes_nothing_and_asks_nothing(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     refused(lambda: brief(made.run()), "no ralph run", "omo ralph start")
     made.start(judged_criterion())
-    refused(lambda: brief(made.run()), "nothing is asked", "omo ralph judge")
+    refused(lambda: brief(made.run()), "waits for an answer", "omo ralph judge")
     made.work()
     made.ask()
     rows = made.kinds()
     assert brief(made.run())[1] == made.nonce
     made.write("later.txt")
-    refused(lambda: brief(made.run()), "others than those", "omo ralph judge")
+    refused(lambda: brief(made.run()), "waits for an answer", "omo ralph judge")
     assert made.kinds() == rows
 
 
@@ -80,7 +80,7 @@ def test_an_answer_that_does_not_suit_cannot_be_asked_away(tmp_path: Path) -> No
     with pytest.raises(NotEvaluable):
         made.judge()  # nor does a call before the answer help
     made.says(answer("C1", result="fail", evidence="README.md has no list"))
-    refused(made.ask, "answered this brief already", "omo ralph judge")
+    refused(made.ask, "waits for an answer", "takes up what was answered")
     assert made.judge().verdict == "fail"
 
 

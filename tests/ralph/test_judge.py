@@ -189,7 +189,7 @@ def test_answers_about_other_files_do_not_count(tmp_path: Path) -> None:
     made.says(answer("C1"))
     made.write("README.md", "# emptied after the judge had looked\n")
     made.gate_ran()
-    refused(made.judge, judge.MOVED, "omo ralph brief", "README.md", kind=NotEvaluable)
+    refused(made.judge, "others since: README.md", "omo ralph brief", kind=NotEvaluable)
     for _ in range(3):
         refused(made.judge, "brief is unanswered", kind=NotEvaluable)
     assert made.rows("judge-unknown") == []

@@ -44,7 +44,6 @@ INLINE = (
     "tell the user"
 )
 STANDS = "{}: a judge found in this iteration, or on these very files, that it does not hold, and that stands"
-MOVED = "the files are others than those the judge was asked about, so no answer of then counts"
 CHANGED = (
     "the files changed while they were judged, so nothing is known of them: let nothing else write, "
     "have git ignore what the checks write, and judge again"
@@ -242,11 +241,13 @@ def _answers(run: RalphRun, state: RalphState, files: Files, given: str | None) 
         ignored = ["--result is ignored: code evaluates every check of this run"] if given is not None else []
         return JudgeAnswer(notes=ignored)
     reported = messages_in(run.caller.events, [JUDGE])
-    if not state.briefs:
-        raise _ask_judge(run, files, f"iteration {state.iteration} has questions that code cannot answer")
     newest = state.brief_about(files.tree)
-    if newest is None:
-        raise _ask_judge(run, files, "; ".join([MOVED, *_left_behind(files, state.briefs[-1]["files"])]))
+    if newest is None:  # nobody was asked about these files, before whose answer nothing is judged
+        left_behind = _left_behind(files, state.briefs[-1]["files"]) if state.briefs else []
+        ask(run, files)
+        publish(run)
+        why = "; ".join([f"iteration {state.iteration} has questions that code cannot answer", *left_behind])
+        raise NotEvaluable(f"not judged yet: {why}; {JUDGE} is asked", fix=_ask_first(run))
     if given is None:
         answers = read_messages(reported, newest["nonce"], newest["ts"])
     else:
@@ -292,13 +293,6 @@ def _answers_in_file(
             )
     answers = {key: replace(answer, source="inline") for key, answer in given.answers.items()}
     return replace(given, answers=answers, digest=sha256(text.encode("utf-8", "replace")))
-
-
-def _ask_judge(run: RalphRun, files: Files, why: str) -> NotEvaluable:
-    """Open a brief about these files, before whose answer nothing is judged."""
-    ask(run, files)
-    publish(run)
-    return NotEvaluable(f"not judged yet: {why}; {JUDGE} is asked", fix=_ask_first(run))
 
 
 def _ask_first(run: RalphRun) -> str:

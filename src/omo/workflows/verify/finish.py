@@ -31,6 +31,7 @@ from omo.workflows.verify.goals import (
     Goals,
     GoalStore,
     Row,
+    closed,
     known,
     require_in_progress,
 )
@@ -121,7 +122,7 @@ def finish(
     if goal.state == "agent-leg-complete":
         return _close_users_leg(store, goal, line, learned.strip(), hypothesis)
     if goal.state in OVER:
-        raise Refused(f"goal {goal.id} is {goal.state} already", fix=f"omo verify status {goal.id}")
+        raise closed(goal)
     require_in_progress(goal)
     if goal.blocked_by:  # filed anew while it was worked on
         waits = ", ".join(goal.blocked_by)
@@ -176,12 +177,11 @@ def _others_open(store: GoalStore, goal: Goal) -> bool:
 def _one_line(text: str) -> str:
     """It is what the dependents get to see."""
     line = text.strip()
-    defects = []
-    if "\n" in line or "\r" in line:
+    defects = hedges(line)
+    if len(line.splitlines()) > 1:
         defects.append("it has more than one line")
     if not SHORTEST_SUMMARY <= len(line) <= LONGEST_SUMMARY:
         defects.append(f"it has {len(line)} characters, not {SHORTEST_SUMMARY} to {LONGEST_SUMMARY}")
-    defects += hedges(line)
     if defects:
         raise BadInput(
             f"--summary {clip(line, 60)!r} is not one factual line",
@@ -329,10 +329,6 @@ def _finished(store: GoalStore, end: Conclusion) -> Row:
 
 def _is_parent_complete(goals: Goals, goal: Goal) -> bool:
     """With this goal its parent's last one was completed. Recurring goals never are, so they do not count."""
-    if not goal.spec.parent or goal.state != "completed":
-        return False
-    family = []
-    for other in goals.values():
-        if other.spec.parent == goal.spec.parent and not other.spec.recurring:
-            family.append(other)
-    return bool(family) and all(other.state == "completed" for other in family)
+    of_parent = [other for other in goals.values() if other.spec.parent == goal.spec.parent]
+    states = {other.state for other in of_parent if not other.spec.recurring}
+    return bool(goal.spec.parent) and goal.state == "completed" and states == {"completed"}

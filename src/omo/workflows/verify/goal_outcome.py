@@ -158,7 +158,10 @@ def _exceptions(store: GoalStore, end: Conclusion) -> list[LetThrough]:
         if row.get("kind") == "repaired" and seconds(row["ts"]) >= goal.filed_at:
             let_through.append(outcome.repaired(row))
     filed = claims.recorded(store.caller.state, goal=goal.id)
-    handed_on = [*_said(goal), end.summary]
+    handed_on = [end.summary]  # and every text of the answers that count
+    for answer in goal.answers.values():
+        for said in [answer.said, *answer.said.get("outcomes", [])]:
+            handed_on += [value for value in said.values() if isinstance(value, str)]
     for claim in filed:
         # What was restated since is said by nobody any more.
         if claim.override and any(claim.is_about(text) for text in handed_on):
@@ -178,13 +181,3 @@ def _exceptions(store: GoalStore, end: Conclusion) -> list[LetThrough]:
             what = f"goal {goal.id}: {answer.question} was let pass without an answer"
             let_through.append(outcome.exception(what, "agent", "it named no way in which the work could look done"))
     return let_through
-
-
-def _said(goal: Goal) -> list[str]:
-    """Every text of the answers that count."""
-    texts = []
-    for answer in goal.answers.values():
-        shown = answer.said.get("outcomes", [])
-        for said in [answer.said, *shown]:
-            texts += [value for value in said.values() if isinstance(value, str)]
-    return texts
