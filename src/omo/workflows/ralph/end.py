@@ -94,16 +94,11 @@ def summarize(state: RalphState, step: NextStep) -> Summary:
     if state.ended is None:
         return summary
     ended_as = outcome.of(state.ended)
-    if state.how == "pass":
-        return {
-            **summary,
-            "state": "done",
-            "outcome": ended_as,
-            "at": str(state.ended.get("ts")),
-            "files": read_files(state.ended.get("files")),
-        }
     if not state.is_the_users_turn:
-        return {**summary, "state": "done", "outcome": ended_as}
+        summary |= {"state": "done", "outcome": ended_as}
+        if state.how == "pass":
+            summary |= {"at": str(state.ended.get("ts")), "files": read_files(state.ended.get("files"))}
+        return summary
     question = f"Begin it again, or leave it? omo ralph status shows it; {START} --max-iterations N begins it"
     if state.how == "circumvented":
         question = "Run it in full again, or authorise less yourself: omo ralph start … --reduced-scope REASON"

@@ -102,19 +102,14 @@ class Evaluation:
             (parsed,) = parse_checks([check])
             (observation,) = evaluate([parsed], tree).checks
             if observation.result == "fail" and not self.state.source and isinstance(parsed, CommandCheck):
-                observation = self._but_for_old_failures(parsed, observation)
+                # Of the project's own tests, which nobody has named as what is wanted here, what failed before is none
+                # of it: "a test that failed before, beside one of its own".
+                if still := proving.still_failing(self.subject, parsed):
+                    self.still_failing += still
+                    reason = f"it passes, but for what failed before the work: {listed(still)}"
+                    observation = replace(observation, result="pass", reason=reason, observed="")
             self._observed[same] = observation, self.clock() - began
         return self._observed[same]
-
-    def _but_for_old_failures(self, command: CommandCheck, observation: Observation) -> Observation:
-        """Of the project's own tests, which nobody has named as what is wanted here, what failed before is none of it:
-        "a test that failed before, beside one of its own"."""
-        still = proving.still_failing(self.subject, command)
-        if not still:
-            return observation
-        self.still_failing += still
-        reason = f"it passes, but for what failed before the work: {listed(still)}"
-        return replace(observation, result="pass", reason=reason, observed="")
 
 
 def result_of(checks: Sequence[CheckResult]) -> CriterionResult:

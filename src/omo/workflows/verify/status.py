@@ -70,8 +70,14 @@ def status(viewer: Viewer) -> Status | None:
 
 
 def _item(goal: Goal, owed: list[GoalStep], stale: str) -> Item:
+    """With what the goal wants, what was found, and what it owes, each with its command."""
     notes = []
+    lines = [goal.spec.description] if goal.spec.description else []
+    lines += found_lines(goal)
     for step in owed:
+        lines.append(step.text)
+        if step.is_open and step.name in FORMS:
+            lines.append(f"  {FORMS[step.name]}")
         note = f"{step.name}: {step.state}"
         if step.why:
             note += f", {clip(step.why, 120)}"
@@ -92,19 +98,8 @@ def _item(goal: Goal, owed: list[GoalStep], stale: str) -> Item:
         receipt,
         stale,
         overrides=tuple(f"left for the user: {clip(left, 120)}" for left in goal.users_leg),
-        text=_to_do(goal, owed),
+        text="\n".join(lines),
     )
-
-
-def _to_do(goal: Goal, owed: list[GoalStep]) -> str:
-    """What the goal wants, what was found, and what it owes, each with its command."""
-    lines = [goal.spec.description] if goal.spec.description else []
-    lines += found_lines(goal)
-    for step in owed:
-        lines.append(step.text)
-        if step.is_open and step.name in FORMS:
-            lines.append(f"  {FORMS[step.name]}")
-    return "\n".join(lines)
 
 
 def found_lines(goal: Goal) -> list[str]:
