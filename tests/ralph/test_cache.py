@@ -109,7 +109,7 @@ def test_only_commands_are_worth_remembering(project: Project) -> None:
     [("k", 3, True), ("k", 5, True), ("k", 6, False), ("k", 2, False), ("other", 3, False), ("", 3, False)],
 )
 def test_when_a_result_is_taken_over(key: str, iteration: int, is_remembered: bool) -> None:
-    state = RalphState(iteration=iteration, judged=[{"results": {"C1": {"result": "pass", "heavy": {"k": 2}}}}])
+    state = RalphState(iteration=iteration, judged=[{"results": {"C1": {"result": "pass", "kept": {"k": 2}}}}])
     assert evaluate_criteria.remembered(state, "C1", key) == (2 if is_remembered else 0)
     assert evaluate_criteria.remembered(state, "C2", key) == 0
 

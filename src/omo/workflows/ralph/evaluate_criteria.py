@@ -115,7 +115,7 @@ class Evaluation:
 def result_of(checks: Sequence[CheckResult]) -> CriterionResult:
     """Of a criterion, as the ledger keeps it: any check that fails fails it, any that is unknown leaves it unknown.
 
-    `cached_from` is the iteration that ran it, where another did; `heavy` is what a later one may take over.
+    `cached_from` is the iteration that ran it, where another did; `kept` is what a later one may take over.
     """
     result = "pass"
     for check in checks:
@@ -131,8 +131,8 @@ def result_of(checks: Sequence[CheckResult]) -> CriterionResult:
         row |= {"source": f"{CACHED}@{least.ran_at}", "cached_from": least.ran_at}
     if result != "pass":
         row["suggested_action"] = next((check.suggested_action for check in deciding if check.suggested_action), "")
-    elif heavy := {check.key: check.ran_at for check in deciding if check.key}:
-        row["heavy"] = heavy
+    elif kept := {check.key: check.ran_at for check in deciding if check.key}:
+        row["kept"] = kept
     return row
 
 
@@ -170,5 +170,5 @@ def _declared_files(root: Path, affected_paths: Sequence[str]) -> set[str]:
 
 def remembered(state: RalphState, criterion: str, key: str) -> int:
     """The iteration that ran a check which passed with this key, by the newest judgement; 0 where it is too old."""
-    ran_at = (state.last_result(criterion).get("heavy") or {}).get(key, 0)
+    ran_at = (state.last_result(criterion).get("kept") or {}).get(key, 0)
     return ran_at if 0 < state.iteration - ran_at <= MOST_ITERATIONS_CACHED else 0

@@ -71,7 +71,7 @@ class CriterionResult(TypedDict, total=False):
     source: str
     cached_from: int | None  # the iteration that ran it, where another did
     suggested_action: str
-    heavy: dict[str, int]  # by what a later iteration may take it over, and which one ran it
+    kept: dict[str, int]  # by what a later iteration may take it over, and which one ran it
 
 
 class AskedBefore(TypedDict, total=False):
@@ -141,7 +141,6 @@ class RalphRow(LedgerRow, total=False):
     allowed: list[str]
     missing: list[str]
     how: str
-    reason: str
     receipt: object
     outcome: Outcome
     name: str
