@@ -229,8 +229,8 @@ Q2_CASES: list[tuple[dict[str, Any], str]] = [
     *((q2(problem=said), "ok") for said in (None, "", " ", "none", "None.", "No problem", "no problems found.")),
     (q2(problem="No problem except that escapes crash"), "may say that there is one"),
     (q2(problem="No problem. Escapes crash the parser"), "may say that there is one"),
-    (q2(checked=False), "named, but checked is false"),
-    (q2(how=""), "does not say what was run"),
+    (q2(checked=False), "not that it was checked"),
+    (q2(how=""), "not that it was checked"),
     (q2(statement="It is probably right because `parser.py` was read."), "hedges"),
     (q2(statement="The old path is gone because `parser.py` does not exist."), "absence"),
 ]

@@ -165,8 +165,9 @@ def _exceptions(store: GoalStore, end: Conclusion) -> list[LetThrough]:
     for claim in filed:
         # What was restated since is said by nobody any more.
         if claim.override and any(claim.is_about(text) for text in handed_on):
-            against = "what code saw" if claim.seen.verdict == "fail" else "a look that showed nothing"
-            what = f"goal {goal.id}: a claim stands against {against}: {clip(claim.statement, LONGEST)}"
+            what = (
+                f"goal {goal.id}: a claim stands against a look by code: {clip(claim.statement, LONGEST)}"
+            )
             let_through.append(outcome.exception(what, claim.by, clip(claim.override, LONGEST)))
     if filed and filed[-1].seen.verdict == "fail" and not filed[-1].override:
         last = filed[-1]

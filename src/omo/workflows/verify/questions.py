@@ -287,12 +287,11 @@ def _judge_q2(judging: Judging, reply: Any) -> None:
         judging.result = "gap"
         judging.gaps = [f"no way named in which it could look done and not be: {reply.failure_mode!r}"]
         return
-    if not reply.checked:
-        what = f"failure_mode is named, but checked is false: {clip(failure_mode, 120)}"
-        raise Refused(what, fix=f"check it now, then {judging.again}")
-    if len(reply.how.strip()) < SHORTEST_REASON or hedges(reply.how):
-        what = f"how {clip(reply.how, 80)!r} does not say what was run or read"
-        raise Refused(what, fix=f"say how it was checked: {judging.again}", defects=hedges(reply.how))
+    if not reply.checked or len(reply.how.strip()) < SHORTEST_REASON or hedges(reply.how):
+        what = f"failure_mode is named, and not that it was checked, and how: {clip(failure_mode, 120)}"
+        raise Refused(
+            what, fix=f"check it now, say in how what was run or read: {judging.again}", defects=hedges(reply.how)
+        )
     judging.require_statement("statement", reply.statement)
     judging.require_cited(reply.how)
     judging.require_claims(reply.how)
