@@ -165,9 +165,7 @@ def _exceptions(store: GoalStore, end: Conclusion) -> list[LetThrough]:
     for claim in filed:
         # What was restated since is said by nobody any more.
         if claim.override and any(claim.is_about(text) for text in handed_on):
-            what = (
-                f"goal {goal.id}: a claim stands against a look by code: {clip(claim.statement, LONGEST)}"
-            )
+            what = f"goal {goal.id}: a claim stands against a look by code: {clip(claim.statement, LONGEST)}"
             let_through.append(outcome.exception(what, claim.by, clip(claim.override, LONGEST)))
     if filed and filed[-1].seen.verdict == "fail" and not filed[-1].override:
         last = filed[-1]
