@@ -133,7 +133,7 @@ class Project(AnyProject):
         run = self.run()
         status = run.require_whole()
         known = {each.id: results.get(each.id, "fail") for each in status.criteria}
-        states = {name: rules.after(status.states[name], known[name], status.iteration) for name in known}
+        applied = rules.apply(status.states, known, status.iteration, status.max_iterations)
         row: Any = {
             "kind": "judged",
             "iteration": status.iteration,
@@ -141,9 +141,9 @@ class Project(AnyProject):
                 name: {"result": result, "evidence": f"saw {result}", "source": "code", "suggested_action": "try"}
                 for name, result in known.items()
             },
-            "states": {name: state.data for name, state in states.items()},
-            "verdict": rules.verdict(states, known),
-            "decision": rules.decision(states, status.iteration, status.max_iterations, known),
+            "states": {name: state.data for name, state in applied.states.items()},
+            "verdict": applied.verdict,
+            "decision": applied.decision,
             "tree": "tree1:0",
             "independence": "full",
         }
@@ -167,13 +167,13 @@ class Project(AnyProject):
         run = self.run()
         state = run.require_whole()
         newest = state.brief_about(self.files.tree)
-        if newest is None or state.is_taken_up(newest):
+        if newest is None or any(row["kind"] == "judge-unknown" for row in state.rows[state.rows.index(newest) :]):
             asking.ask(run, self.files)
         return asking.judge_brief(run)[0]
 
     @property
     def nonce(self) -> str:
-        return self.status().briefs[-1].nonce
+        return self.status().briefs[-1]["nonce"]
 
     def says(self, *answers: Any, nonce: str = "", agent: str = JUDGE, **more: Any) -> str:
         message = reply(nonce or self.nonce, *answers, **more)

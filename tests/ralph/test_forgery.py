@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from omo.digest import sha256
-from omo.errors import NotEvaluable
+from omo.errors import BadInput, NotEvaluable
 from omo.json_text import dumps
 from omo.state import ledger
 from tests.ralph.project import JUDGE, Project, answer, asked, criterion, judged_criterion, make_project, refused, reply
@@ -37,40 +37,18 @@ def assert_nobody_answered(made: Project) -> str:
 @pytest.mark.parametrize("nonce", ["f" * 32, "", "0", "nonce\x1b[2J" * 50])
 def test_a_file_with_a_made_up_nonce_is_refused(tmp_path: Path, nonce: str) -> None:
     made = asked(tmp_path)
-    refused(lambda: made.judge(reply(nonce, answer("C1"))), "not that of the newest brief", "omo ralph brief")
+    refused(lambda: made.judge(reply(nonce, answer("C1"))), "that nonce", "omo ralph brief", kind=BadInput)
     assert made.rows("judge-inline-fallback") == []
 
 
-def test_a_file_for_an_older_brief_of_the_iteration_is_refused(tmp_path: Path) -> None:
+def test_a_file_for_an_older_brief_is_refused(tmp_path: Path) -> None:
     made = asked(tmp_path)
     stale = made.nonce
     made.write("later.txt")
     made.gate_ran()
     made.ask()
-    refused(lambda: made.judge(reply(stale, answer("C1"))), "not that of the newest brief")
+    refused(lambda: made.judge(reply(stale, answer("C1"))), "that nonce", kind=BadInput)
     assert made.judge(reply(made.nonce, answer("C1"))).independence == "reduced"
-
-
-def test_a_file_from_another_iteration_is_refused(tmp_path: Path) -> None:
-    made = asked(tmp_path, judged_criterion(1), criterion(2), files=("x.txt",))
-    stale = made.says(answer("C1"))
-    made.judge()
-    made.work("done-2.txt")
-    made.ask()
-    refused(lambda: made.judge(stale), "not that of the newest brief")
-    refused(made.judge, "unanswered", kind=NotEvaluable)
-
-
-def test_a_file_from_another_run_is_refused(tmp_path: Path) -> None:
-    made = asked(tmp_path)
-    foreign = reply(made.nonce, answer("C1"))
-    made.says(answer("C1"))
-    assert made.judge().verdict == "pass"
-    made.write("README.md", "# another\n")
-    made.start(judged_criterion(2))
-    made.work("y.txt")
-    made.ask()
-    refused(lambda: made.judge(foreign), "not that of the newest brief", "omo ralph brief")
 
 
 def test_a_file_against_what_the_judge_said_is_refused(tmp_path: Path) -> None:
@@ -88,48 +66,7 @@ def test_a_file_does_not_pick_the_better_half_of_a_malformed_answer(tmp_path: Pa
     assert_nobody_answered(made)
 
 
-def test_a_file_does_not_pick_the_better_of_two_judges(tmp_path: Path) -> None:
-    made = asked(tmp_path)
-    made.says(answer("C1", result="fail", evidence="README.md has no list"))
-    good = made.says(answer("C1"))
-    refused(lambda: made.judge(good), "one was seen to answer")
-    assert made.judge().verdict == "fail"
-
-
 # What the host reported
-
-
-@pytest.mark.parametrize(
-    ("results", "worst"),
-    [
-        (("fail", "pass"), "fail"),
-        (("pass", "fail"), "fail"),
-        (("pass", "unknown"), "unknown"),
-        (("pass", "pass"), "pass"),
-    ],
-)
-def test_of_two_answers_to_one_brief_the_worse_one_counts(tmp_path: Path, results: tuple[str, str], worst: str) -> None:
-    made = asked(tmp_path)
-    for result in results:
-        made.says(answer("C1", result=result))
-    assert made.judge().verdict == worst
-
-
-@pytest.mark.parametrize("agent", ["omo:qa", "omo:architect", "judge", "general-purpose", "omo:judge "])
-def test_only_the_judge_answers(tmp_path: Path, agent: str) -> None:
-    made = asked(tmp_path)
-    made.says(answer("C1"), agent=agent)
-    assert_nobody_answered(made)
-
-
-def test_an_answer_to_an_older_brief_does_not_count(tmp_path: Path) -> None:
-    made = asked(tmp_path)
-    stale = made.nonce
-    made.write("later.txt")
-    made.gate_ran()
-    made.ask()
-    made.says(answer("C1"), nonce=stale)
-    assert_nobody_answered(made)
 
 
 # What an answer is, tests/work holds; these are ways to be none of this brief.
@@ -198,34 +135,10 @@ def test_touching_files_proves_nothing_and_spoils_nothing(tmp_path: Path) -> Non
     assert made.judge().verdict == "pass"
 
 
-def test_editing_the_criteria_file_changes_no_criterion(tmp_path: Path) -> None:
-    made = make_project(tmp_path)
-    made.start(criterion(1))
-    made.criteria_file(criterion(1, {"id": "there", "type": "path", "path": "README.md"}))
-    made.work("x.txt")
-    judged = made.judge()
-    assert judged.verdict == "fail"
-    assert "done-1.txt" in judged.criteria[0]["evidence"]
-
-
 def edit_started(made: Project, change: Callable[[dict[str, Any]], None]) -> list[dict[str, Any]]:
     rows = ledger.rows(str(made.ledger()))
     change(rows[0])
     return rows
-
-
-def softened(row: dict[str, Any]) -> None:
-    row["criteria"][0]["checks"][0]["path"] = "README.md"
-
-
-def test_an_edited_criterion_on_the_ledger_stops_everything(tmp_path: Path) -> None:
-    made = make_project(tmp_path)
-    made.start(criterion(1))
-    made.work("x.txt")
-    rows = edit_started(made, softened)
-    made.ledger().write_text("".join(dumps(row) + "\n" for row in rows))
-    for action in (made.judge, made.ask):
-        refused(action, "not as omo wrote it")
 
 
 def rewrite(made: Project, rows: list[dict[str, Any]]) -> None:
@@ -276,14 +189,3 @@ def test_a_check_pinned_for_something_else_is_not_pinned_for_this_criterion(tmp_
     rewrite(made, edit_started(made, swap))
     judged = made.judge()
     assert {one["id"]: one["result"] for one in judged.criteria} == {"C1": "unknown", "C2": "pass"}
-
-
-def test_a_pass_written_by_hand_is_damage(tmp_path: Path) -> None:
-    made = make_project(tmp_path)
-    made.start(criterion(1), criterion(2))
-    made.work("x.txt")
-    made.judge()
-    text = made.ledger().read_text()
-    made.ledger().write_text(text.replace('"status": "FAIL"', '"status": "PASS"'))
-    made.work("y.txt")
-    refused(made.judge, "not as omo wrote it")

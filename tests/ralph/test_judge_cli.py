@@ -28,17 +28,6 @@ def made(tmp_path: Path) -> Project:
     return asked(tmp_path, judged_criterion(1), criterion(2))
 
 
-def test_the_judge_reads_its_brief_itself(made: Project) -> None:
-    code, _, err = omo(made, "judge")
-    assert (code, "start a new omo:judge with this as its whole prompt: omo ralph brief" in err) == (4, True)
-    code, out, _ = omo(made, "brief")
-    assert code == 0
-    assert out.startswith("You are the judge.")
-    assert made.nonce in out
-    code, data = omo_json(made, "brief")
-    assert (code, data["nonce"], data["brief"] in out) == (0, made.nonce, True)
-
-
 def test_each_verdict_has_its_exit_code_and_its_table(made: Project) -> None:
     made.says(answer("C1"))
     code, data = omo_json(made, "judge")
@@ -129,13 +118,6 @@ def test_a_file_that_cannot_be_read_is_bad_input(made: Project, named: str) -> N
     code, _, err = omo(made, "judge", "--result", named)
     assert code == 2
     assert "--result" in err
-
-
-def test_a_huge_file_is_bad_input(tmp_path: Path, made: Project) -> None:
-    (tmp_path / "huge").write_bytes(b"x" * 300_000)
-    code, _, err = omo(made, "judge", "--result", str(tmp_path / "huge"))
-    assert code == 2
-    assert "bytes" in err
 
 
 # The texts

@@ -48,24 +48,6 @@ def test_a_regression_names_the_files_changed_since_it_passed(project: Project) 
     assert "src/a.txt" not in text
 
 
-def test_committed_work_is_named_too(project: Project) -> None:
-    project.start()
-    project.judged(C1="pass")
-    project.write("broken.txt")
-    project.commit()
-    project.judged(C1="fail")
-    assert '"broken.txt"' in shown(project)
-
-
-def test_many_files_are_cut(project: Project) -> None:
-    project.start()
-    project.judged(C1="pass")
-    for number in range(30):
-        project.write(f"f{number}.txt")
-    project.judged(C1="fail")
-    assert "and 10 more" in shown(project)
-
-
 def test_after_rewritten_history_nobody_can_tell_what_changed(project: Project) -> None:
     project.start()
     project.commit("a commit that will be gone")

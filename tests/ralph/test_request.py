@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from omo.errors import Refused
-from tests.ralph.project import Project, answer, criterion, judged_criterion
+from tests.ralph.project import Project, criterion, judged_criterion
 
 TASK = "make the README list\nevery command of the tool"
 REQUEST = ("C0", "request", "pass")
@@ -36,55 +35,10 @@ def test_what_is_asked_for_under_way_is_where_a_session_is_sent_after_a_compacti
     assert 'and later, as they typed it: "and translate it into German"' in project.check("status").out
 
 
-def test_criteria_that_hold_are_no_pass_while_the_request_is_not_met(project: Project) -> None:
+@pytest.mark.parametrize("by", ["agent", "user"])
+def test_what_was_typed_outranks_what_is_handed_on(project: Project, by: str) -> None:
     project.types(f"/omo:ralph {TASK}")
-    project.start(judged_criterion(1))
-    project.work("x.txt")
-    project.ask()
-    project.says(answer("C0", "request", "fail", "README.md names 2 of 3 commands"), answer("C1"))
-    assert (project.judge().verdict, project.status().states["C0"].status) == ("fail", "FAIL")
-    project.work("y.txt")
-    project.ask()
-    project.says(REQUEST, answer("C1"))
-    assert project.judge().verdict == "pass"
-    outcome = project.told()["outcome"]
-    assert outcome["verdict"] == "judged"
-    assert "the criteria are the agent's own, the user did not confirm them" in outcome["why"]
-    assert "judged against what the user asked for with /omo:ralph, as they typed it" in outcome["why"]
-
-
-def test_criteria_that_code_decides_are_put_to_the_judge_with_the_request(project: Project) -> None:
-    project.types(f"/omo:ralph {TASK}")
-    project.start(criterion(1))
-    project.work("done-1.txt")
-    project.ask()
-    assert project.rows("brief")[-1]["criteria"] == ["C0"]
-    project.says(REQUEST)
-    assert project.judge().verdict == "pass"
-
-
-def test_what_the_agent_hands_on_is_said_to_be_the_agents(project: Project) -> None:
-    state = project.start(judged_criterion(1), request="list the commands")
-    assert (state.request, state.whose_request) == ("list the commands", "as the agent handed it on")
-    project.work("x.txt")
-    project.ask()
-    project.says(REQUEST, answer("C1"))
-    project.judge()
-    assert project.told()["outcome"]["verdict"] == "attested"
-
-
-def test_what_was_typed_outranks_what_is_handed_on(project: Project) -> None:
-    project.types(f"/omo:ralph {TASK}")
-    with pytest.raises(Refused) as refused:
-        project.start(request="something easier")
-    assert " ".join(TASK.split()) in str(refused.value)
-    assert "without --request" in refused.value.fix
-    assert project.start().request == TASK
-
-
-def test_the_user_may_say_it_anew_in_a_terminal(project: Project) -> None:
-    project.types(f"/omo:ralph {TASK}")
-    assert project.start(request="something easier", by="user").request == TASK
+    assert project.start(request="something easier", by=by).request == TASK
 
 
 def test_a_request_belongs_to_the_run_after_it_and_to_one_that_goes_on(project: Project) -> None:
@@ -117,17 +71,6 @@ def test_a_request_of_another_session_or_of_a_forged_row_is_none(project: Projec
     assert project.start(criterion(3)).request == ""
 
 
-def test_a_row_of_the_kind_that_only_ralph_had_is_passed_over(project: Project) -> None:
-    """In the ledger of a session that an earlier omo began."""
-    project.types("/omo:ulw x")
-    for more in ({"text": TASK}, {"criteria": "criteria.json", "digest": "0"}):
-        project.change_row(lambda row: row, {"kind": "ralph-asked", **more}, actor="user")
-    state = project.start()
-    assert (state.request, state.is_confirmed) == ("", False)
-    for command in ("status", "report", "next"):
-        project.check(command)
-
-
 def test_a_very_long_request_is_cut_and_fits(project: Project) -> None:
     project.types("/omo:ralph " + "界" * 50_000)
     state = project.start(judged_criterion(1))
@@ -137,26 +80,6 @@ def test_a_very_long_request_is_cut_and_fits(project: Project) -> None:
 
 
 # Whose the criteria are
-
-
-def test_the_user_confirms_criteria_by_naming_their_file(project: Project) -> None:
-    project.criteria_file(judged_criterion(1))
-    project.types("/omo:ralph criteria.json")
-    state = project.start(judged_criterion(1))
-    assert (state.is_confirmed, state.request) == (True, "")
-    project.work("x.txt")
-    project.ask()
-    project.says(answer("C1"))
-    project.judge()
-    outcome = project.told()["outcome"]
-    assert (outcome["verdict"], "the user confirmed the criteria" in outcome["why"]) == ("judged", True)
-
-
-def test_a_file_that_was_edited_since_is_not_what_they_confirmed(project: Project) -> None:
-    project.criteria_file(criterion(1), criterion(2))
-    project.types("/omo:ralph criteria.json")
-    state = project.start(criterion(1))
-    assert not state.is_confirmed
 
 
 def test_a_file_and_a_request_are_both_kept(project: Project) -> None:

@@ -7,7 +7,6 @@ import pytest
 from omo.errors import NotEvaluable
 from omo.hosts.claude import event_of
 from omo.settings import DEFAULT_LIMITS
-from omo.state.rows import EMPTY
 from omo.stop import rules, sentences
 from omo.stop.situation import Situation
 from omo.work import session
@@ -48,41 +47,6 @@ def test_the_next_command_survives_the_bound_of_the_nudge(project: Project) -> N
     assert "C6 and 44 more" in project.told()["next"]
     assert "omo ralph judge" in decide(project)[1]
     assert len(decide(project)[1]) <= sentences.LONGEST_REASON
-
-
-def test_a_pass_is_done(project: Project) -> None:
-    project.start()
-    project.judged(C1="pass", C2="pass")
-    assert (project.told()["state"], project.told()["open"]) == ("done", 0)
-    rule, text = decide(project)
-    assert rule == "done"
-    assert text.startswith("omo: finished on the agent's word: ralph run r")
-    assert "2 of 2 criteria pass, iteration 1; decided by code alone" in text
-    assert project.told()["outcome"] == (project.status().ended or {})["outcome"]
-
-
-def test_a_pass_that_a_judge_was_seen_to_give_is_judged_where_the_user_wanted_the_criteria(project: Project) -> None:
-    project.start(criterion(1), criterion(2, question()), by="user")
-    project.judged(C1="pass", C2="pass")
-    assert decide(project)[1].startswith("omo: done, judged: ralph run r")
-
-
-def test_criteria_that_the_user_did_not_confirm_are_said_to_be_the_agents(project: Project) -> None:
-    project.start(criterion(1), criterion(2, question()))
-    project.judged(C1="pass", C2="pass")
-    text = decide(project)[1]
-    assert text.startswith("omo: finished on the agent's word: ralph run r")
-    assert "the criteria are the agent's own, the user did not confirm them" in text
-
-
-def test_less_than_all_is_said_with_the_pass(project: Project) -> None:
-    project.start(by="user", reduced_scope="a demonstration only")
-    project.judged(C1="pass", C2="pass")
-    ended_as = project.told()["outcome"]
-    assert ended_as["exceptions"] == [{"what": "reduced scope", "by": "user", "why": "a demonstration only"}]
-    assert decide(project)[1].startswith(
-        "omo: ended with exceptions: reduced scope (let through by the user: a demonstration only); ralph run r"
-    )
 
 
 def test_a_gate_that_fails_and_was_accepted_is_an_exception(project: Project) -> None:
@@ -144,15 +108,6 @@ def test_an_agent_that_gives_up_has_the_user_told(project: Project) -> None:
     assert rule == "waiting"
     assert text.startswith("omo: ended, not proven: the agent gave up ralph run r")
     assert "the task cannot be done" in text
-
-
-def test_the_user_who_gives_up_is_done(project: Project) -> None:
-    project.start()
-    run = project.status().run
-    project.abandon("no longer wanted", by="user", session="their-terminal", named=run)
-    assert (project.told()["state"], project.told()["open"]) == ("done", 2)
-    assert decide(project)[1] == f"omo: ended, not proven: ralph run {run} was ended by the user: no longer wanted."
-    assert project.row("their-terminal") == EMPTY
 
 
 def test_a_first_pass_gives_the_budget_back_and_a_second_does_not(project: Project) -> None:

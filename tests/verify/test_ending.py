@@ -10,7 +10,7 @@ from omo.state import runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.work import outcome
-from tests.verify.workshop import Q3, Workshop, checklist, checks, path_check, q1, q2
+from tests.verify.workshop import Q3, Workshop, checklist, checks, path_check, q1
 
 Row = Any
 
@@ -45,21 +45,6 @@ def test_checks_by_code_alone_are_finished_on_the_agents_word(shop: Workshop) ->
     )
 
 
-def test_a_check_of_the_users_that_failed_at_begin_and_passes_now_is_proof(shop: Workshop) -> None:
-    wanted = {"id": "version", "type": "content", "path": "VERSION", "regex": "^2$"}
-    shop.write("VERSION", "1\n")
-    begun(shop.as_user(), **checks(wanted))
-    shop.tick(5)
-    shop.write("VERSION", "2\n")
-    shop.finish()
-    assert verdict(shop) == outcome.PROVEN
-    tell(shop)
-    assert told_at_stop(shop).startswith(
-        "omo: done, proven: verify: goal G1: 1 of 1 check passes; "
-        "version: VERSION has what the user asked for, and had not before the work"
-    )
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -81,28 +66,6 @@ def test_what_no_check_shows_stays_the_agents_word(shop: Workshop, fields: Row) 
     assert verdict(shop) == outcome.ATTESTED
 
 
-def test_a_check_that_passed_when_the_goal_was_begun_proves_nothing(shop: Workshop) -> None:
-    user = shop.as_user()
-    user.add(**checks(path_check()))
-    shop.tick(5)
-    shop.work()
-    shop.begin()
-    shop.finish()
-    assert verdict(shop) == outcome.ATTESTED
-
-
-def test_a_goal_closed_by_answers_says_whose_they_are(shop: Workshop) -> None:
-    begun(shop, **checks("a user can log in"))
-    shop.work()
-    shop.answer_all()
-    shop.finish()
-    tell(shop)
-    assert told_at_stop(shop) == (
-        "omo: finished on the agent's word: verify: goal G1: closed on the agent's own answers. "
-        "/omo:report shows what was seen."
-    )
-
-
 def test_an_answer_that_left_a_gap_is_an_exception(shop: Workshop) -> None:
     begun(shop, **checks("a user can log in"))
     shop.work()
@@ -114,45 +77,6 @@ def test_an_answer_that_left_a_gap_is_an_exception(shop: Workshop) -> None:
         "omo: ended with exceptions: goal G1: q2 was let pass without an answer "
         "(let through by the agent: it named no way"
     )
-
-
-def test_a_claim_that_stands_against_what_code_saw_is_an_exception(shop: Workshop) -> None:
-    begun(shop, **checks("a user can log in"))
-    shop.work()
-    shop.answer("q1", q1())
-    shop.answer("q1.5", checklist())
-    wrong = "The split is right because `parser.py` contains `nothing of the kind`."
-    shop.claim(wrong, "contains", "parser.py", "nothing", override="the search does not read generated files")
-    shop.answer("q2", q2(statement=wrong))
-    shop.finish()
-    said = outcome.in_words(tell(shop)["outcome"])
-    assert said.startswith("ended with exceptions: goal G1: a claim stands against what code saw: ")
-    assert "(let through by the agent: the search does not read generated files)" in said
-
-
-def test_a_claim_that_was_contradicted_last_is_an_exception(shop: Workshop) -> None:
-    begun(shop, **checks(path_check()))
-    shop.work()
-    shop.claim("The parser is whole.", "contains", "parser.py", "nothing of the kind")
-    shop.finish()
-    assert verdict(shop) == outcome.WAIVED
-    assert "does not hold" in outcome.in_words(tell(shop)["outcome"])
-
-
-def test_a_goal_that_expired_does_not_vanish_behind_one_that_passes(shop: Workshop) -> None:
-    begun(shop, "A", hypothesis="H1", **checks(path_check("speed.txt")))
-    begun(shop, "B", **checks(path_check()))
-    shop.finish("A", hypothesis="expired")
-    assert tell(shop)["state"] == "active"
-    shop.work()
-    shop.finish("B")
-    summary = tell(shop)
-    assert set(summary["ended"]) == {"A", "B"}
-    assert summary["outcome"]["verdict"] == outcome.ENDED
-    said = told_at_stop(shop)
-    assert said.startswith("omo: ended, not proven: ")
-    assert "goal A: hypothesis H1 expired" in said
-    assert "goal B: 1 of 1 check passes" in said
 
 
 def test_a_goal_that_ended_before_the_next_was_begun_is_still_told(shop: Workshop) -> None:
@@ -177,16 +101,3 @@ def test_what_the_user_was_told_belongs_to_a_run_that_is_over(shop: Workshop) ->
     shop.work()
     shop.finish("B")
     assert tell(shop)["outcome"]["verdict"] == outcome.ATTESTED
-
-
-def test_the_users_leg_stays_visible_beside_a_goal_that_passes(shop: Workshop) -> None:
-    leg = {"outcomes": ["the text is there", "the user has signed it"], "outcomes_agent_leg": ["the text is there"]}
-    begun(shop, "C", participants=["agent", "user"], verification=leg)
-    begun(shop, "B", **checks(path_check()))
-    shop.work()
-    said = {"outcome": "the text is there", "artifact": "parser.py", "statement": q1()["statement"]}
-    shop.answer("agent-leg", {"outcomes": [said]}, "C")
-    shop.finish("C")
-    shop.finish("B")
-    assert tell(shop)["outcome"]["verdict"] == outcome.ENDED
-    assert "the user's is pending: the user has signed it" in told_at_stop(shop)

@@ -59,16 +59,6 @@ def test_what_could_not_be_evaluated_is_not_made_good_by_answers(shop: Workshop)
     assert "check unknown could not be evaluated" in done.decision.reason
 
 
-def test_answers_settle_a_string_check_and_the_report_says_whose_they_were(shop: Workshop) -> None:
-    shop.add(**checks(path_check(), "Is it readable?"))
-    shop.begin()
-    shop.work()
-    shop.answer_all()
-    done = shop.finish()
-    assert done.decision.verdict == "pass"
-    assert "not by an independent one: check-2" in done.data["notes"][0]
-
-
 def test_what_a_check_writes_stales_no_answer(shop: Workshop) -> None:
     writes = command(sys.executable, "-c", "import os, time; open('parser.py'); open('log', 'a').write('x')")
     shop.add(**checks(writes, "Is it readable?"))
@@ -87,7 +77,7 @@ def test_a_pass_is_dated_counted_and_recorded_before_anybody_is_freed(shop: Work
     assert (goal.count, goal.summary, goal.failures) == (1, SUMMARY, 0)
     assert goal.completed_at is not None
     assert shop.kinds()[-3:] == ["checks-evaluated", "finished", "unblocked"]
-    with pytest.raises(Refused, match="completed already"):
+    with pytest.raises(Refused, match="is completed"):
         shop.finish()
 
 
@@ -239,7 +229,7 @@ def test_the_agents_leg_is_an_end_of_its_own_and_the_users_stays_visible(shop: W
     assert shop.goal("G2").status == "blocked"
     with pytest.raises(Refused, match="the rest is the user's: the user has signed it"):
         shop.finish()
-    with pytest.raises(Refused, match="is agent-leg-complete since"):
+    with pytest.raises(Refused, match="is agent-leg-complete"):
         shop.begin()
     closed = shop.as_user().finish(summary="the draft was signed by the user")
     shop.tick(2)
@@ -319,7 +309,7 @@ def test_without_the_agents_leg_the_questions_decide_but_the_users_leg_is_not_th
 def test_only_a_collaborative_goal_has_an_agents_leg(shop: Workshop, fields: dict[str, Any]) -> None:
     shop.add(**fields)
     shop.begin()
-    with pytest.raises(Refused, match="has no agent's leg"):
+    with pytest.raises(Refused, match="does not ask for agent-leg"):
         shop.answer("agent-leg", leg())
 
 
@@ -360,44 +350,6 @@ def rule(shop: Workshop) -> str:
     row = runtime.session(shop.state, "s1")
     event = claude.event_of({"session_id": "s1"}, repr(shop.now).encode())
     return rules.deciding_rule(Situation(event, row, LIMITS, shop.now + 60)).name
-
-
-def test_stop_holds_from_begin_until_finish_passes(shop: Workshop) -> None:
-    shop.add(**checks(path_check(), "Is it readable?"))
-    assert shop.publish() == EMPTY
-    assert rule(shop) == "not-active"
-    shop.begin()
-    work = shop.publish("G1")["work"]["verify"]
-    assert (work["state"], work["open"], work["total"]) == ("active", 6, 6)
-    assert work["next"].startswith("G1 checks: ")
-    assert rule(shop) == "block"
-    shop.work()
-    shop.finish()
-    assert shop.publish()["work"]["verify"]["next"].startswith("G1 q1: omo verify answer G1 --question q1")
-    assert rule(shop) == "block"
-    shop.answer_all()
-    assert shop.publish()["work"]["verify"]["open"] == 1
-    shop.finish()
-    assert shop.publish(passed="G1")["work"]["verify"]["state"] == "done"
-    assert rule(shop) == "done"
-
-
-def test_a_failed_goal_still_holds_and_an_exhausted_one_waits_for_the_user(shop: Workshop) -> None:
-    shop.add(max_retries=2, **checks(path_check()))
-    shop.begin()
-    shop.publish("G1")
-    shop.finish()
-    work = shop.publish()["work"]["verify"]
-    assert (work["state"], work["open"]) == ("active", 1)
-    assert "omo verify begin G1" in work["next"]
-    assert rule(shop) == "block"
-    shop.begin()
-    shop.publish("G1")
-    shop.finish()
-    work = shop.publish()["work"]["verify"]
-    assert (work["state"], work["told"]) == ("blocked", False)
-    assert "--again" in work["question"]
-    assert rule(shop) == "waiting"
 
 
 def test_an_unresolved_hypothesis_waits(shop: Workshop) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -135,55 +134,12 @@ def fail(shop: Workshop, times: int) -> None:
         assert shop.finish(learned="the lexer drops quotes").decision.verdict == "fail"
 
 
-def test_failing_is_bounded_and_only_the_user_opens_it_again(shop: Workshop) -> None:
-    shop.add(max_retries=2, **checks(path_check()))
-    fail(shop, 1)
-    goal = shop.goal()
-    assert (goal.status, goal.failures, goal.learned) == ("pending", 1, "the lexer drops quotes")
-    assert "check there" in goal.reason
-    fail(shop, 1)
-    assert shop.goal().status == "exhausted"
-    with pytest.raises(Refused, match="failed 2 of 2 times") as caught:
-        shop.begin()
-    assert "--again" in caught.value.fix
-    with pytest.raises(Refused, match="the user's to say"):
-        shop.begin(again=WHY)
-    with pytest.raises(Refused, match="failed 2 of 2"):
-        shop.add(max_retries=9, **checks(path_check()))
-    user = shop.as_user()
-    with pytest.raises(BadInput, match="says too little"):
-        user.begin(again="because")
-    user.begin(again=WHY)
-    assert (shop.goal().status, shop.goal().failures) == ("in-progress", 0)
-
-
 def test_filing_anew_by_the_user_wipes_the_failures_off(shop: Workshop) -> None:
     shop.add(max_retries=1, **checks(path_check()))
     fail(shop, 1)
     shop.as_user().add(**checks(path_check()))
     shop.tick()
     assert (shop.goal().status, shop.goal().failures) == ("pending", 0)
-
-
-def test_the_agent_cannot_lower_a_bar_the_user_set(shop: Workshop) -> None:
-    shop.as_user().add(blocked_by="G0", **checks(path_check()))
-    shop.tick()
-    for change in ({}, {"blocked_by": "G0"}, checks(path_check()), {"blocked_by": "G0", **checks("Is it?")}):
-        with pytest.raises(Refused, match="filed by the user"):
-            shop.add(**change)
-    shop.add(blocked_by="G0", **checks(path_check()))
-    with pytest.raises(Refused, match="filed by the user"):
-        shop.add()
-
-
-def test_the_agent_cannot_file_itself_more_tries(shop: Workshop) -> None:
-    shop.add(**checks(path_check()))
-    fail(shop, 1)
-    with pytest.raises(Refused, match="only the user can change it now"):
-        shop.add(max_retries=9, **checks(path_check()))
-    rows = len(shop.store.rows)
-    shop.add(**checks(path_check()))
-    assert (shop.goal().failures, len(shop.store.rows)) == (1, rows), "the same goal again changes nothing"
 
 
 BAR: dict[str, Any] = {
@@ -235,20 +191,6 @@ def test_before_it_is_begun_the_agent_may_file_its_goal_differently(shop: Worksh
         shop.add(**checks(path_check("third.py")))
 
 
-@pytest.mark.parametrize("field", ["blocked_by", "depends_on"])
-def test_goals_that_wait_for_each_other_are_refused_by_name(shop: Workshop, field: str) -> None:
-    shop.add(id="A", **{field: "C"})
-    shop.add(id="B", blocked_by="A")
-    with pytest.raises(Refused, match="C → B → A → C"):
-        shop.as_user().add(id="C", depends_on="B")
-    with pytest.raises(Refused, match="C → C"):
-        shop.add(id="C", **{field: "C"})
-    assert "C" not in shop.store.goals
-    shop.tick()
-    shop.add(id="C")
-    shop.add(id="D", **{field: ["A", "B"]})
-
-
 def test_who_is_over_waits_for_nobody(shop: Workshop) -> None:
     shop.add(id="A", blocked_by="Z", **checks(path_check()))
     shop.add(id="A", **checks(path_check()), depends_on="B")
@@ -257,30 +199,6 @@ def test_who_is_over_waits_for_nobody(shop: Workshop) -> None:
     shop.finish("A")
     shop.add(id="B", blocked_by="A", depends_on="A")
     assert shop.goal("B").status == "pending"
-
-
-def test_a_damaged_journal_refuses_completion_and_is_repaired_by_the_user(shop: Workshop) -> None:
-    shop.add(**checks(path_check()))
-    shop.add(id="G2")
-    shop.begin()
-    shop.work()
-    path = Path(shop.store.journal.path)
-    path.write_text(path.read_text().replace('"kind": "begun"', '"kind": "begun", "x": 1'), encoding="utf-8")
-    for attempt in (
-        lambda: shop.finish(),
-        lambda: shop.add(id="G3"),
-        lambda: shop.begin("G2"),
-    ):
-        with pytest.raises(Refused, match="is damaged") as caught:
-            attempt()
-        assert "omo ledger repair" in caught.value.fix
-    damaged = path.read_bytes()
-    journal = shop.store.journal
-    (event,) = journal.change(lambda _: (rows := journal.repair(shop.now), rows), actor="user", now=shop.now, wait=5)
-    assert (path.parent / str(event["kept"])).read_bytes() == damaged
-    assert {name: goal.status for name, goal in shop.store.goals.items()} == {"G1": "pending", "G2": "pending"}
-    shop.begin()
-    assert shop.finish().decision.is_pass
 
 
 def test_a_row_of_a_newer_omo_is_passed_over(shop: Workshop) -> None:

@@ -92,22 +92,6 @@ def test_a_touched_file_is_not_made_new_by_touching_it(shop: Workshop) -> None:
         shop.answer("q1", q1("README.md"))
 
 
-def test_a_claim_that_code_contradicts_leaves_a_gap_and_can_be_overridden_by_name(shop: Workshop) -> None:
-    data = {**q1(), "statement": "The parser is done because `parser.py` contains `tokenize_all`."}
-    with pytest.raises(Refused, match="claims what code has not seen"):
-        shop.answer("q1", data)
-    assert shop.kinds()[-1] == "gap"
-    shop.claim(
-        data["statement"], "contains", "parser.py", "tokenize_all", override="the name is built at run time, see line 3"
-    )
-    shop.answer("q1", data)
-    shop.answer("q1.5", checklist())
-    shop.answer("q2", q2())
-    done = shop.finish()
-    assert done.decision.verdict == "pass"
-    assert "built at run time" in done.data["overrides"][0]
-
-
 @pytest.mark.parametrize(
     ("question", "data", "defects"),
     [
@@ -191,35 +175,6 @@ def test_a_failed_covered_item_fails_the_goal_and_counts_as_assessed(shop: Works
     assert "Are nested quotes whole?" in done.decision.reason
 
 
-def test_an_uncovered_failure_never_gates_and_is_kept_for_better_goals(shop: Workshop) -> None:
-    shop.answer("q1", q1())
-    judged = shop.answer("q1.5", checklist(item("Is there a changelog entry?", "integration", "fail")))
-    assert (judged.result, judged.missing) == ("ok", ["Is there a changelog entry?"])
-    assert lessons.log_missing(shop.store, shop.goal(), judged.missing) == ""
-    rows = Path(shop.state, "verify", "missing-verification-criteria.jsonl").read_text().splitlines()
-    assert json.loads(rows[0])["items"] == ["Is there a changelog entry?"]
-    shop.answer("q2", q2())
-    assert shop.finish().decision.verdict == "pass"
-    shop.add(id="G2", category="parser")
-    assert "G1 never asked: Is there a changelog entry?" in lessons.guardrails(shop.store, shop.goal("G2"))
-
-
-def test_calling_an_outcome_of_the_goal_uncovered_does_not_make_it_so(shop: Workshop) -> None:
-    shop.answer("q1", q1())
-    judged = shop.answer("q1.5", checklist(item("Is it so that quoted text stays whole?", "correctness", "fail")))
-    assert judged.result == "failed"
-
-
-def test_what_was_found_broken_is_not_mended_by_saying_it_differently(shop: Workshop) -> None:
-    shop.answer("q1", q1())
-    shop.answer("q1.5", checklist(item("Are nested quotes whole?", "correctness", "fail", covered=True)))
-    with pytest.raises(Refused, match="failed on exactly this tree"):
-        shop.answer("q1.5", checklist())
-    shop.work(text="def parse(text): return [text] if text else []\n")
-    shop.answer("q1", q1())
-    assert shop.answer("q1.5", checklist()).result == "ok"
-
-
 BROKEN: dict[str, dict[str, Any]] = {
     "q1.5": checklist(item("Are nested quotes whole?", "correctness", "fail", covered=True)),
     "q2": q2(problem="parse('a b') came back as one token"),
@@ -274,8 +229,8 @@ Q2_CASES: list[tuple[dict[str, Any], str]] = [
     *((q2(problem=said), "ok") for said in (None, "", " ", "none", "None.", "No problem", "no problems found.")),
     (q2(problem="No problem except that escapes crash"), "may say that there is one"),
     (q2(problem="No problem. Escapes crash the parser"), "may say that there is one"),
-    (q2(checked=False), "named, but checked is false"),
-    (q2(how=""), "does not say what was run"),
+    (q2(checked=False), "not that it was checked"),
+    (q2(how=""), "not that it was checked"),
     (q2(statement="It is probably right because `parser.py` was read."), "hedges"),
     (q2(statement="The old path is gone because `parser.py` does not exist."), "absence"),
 ]
@@ -314,8 +269,7 @@ def test_q3_is_recorded_and_never_gates(shop: Workshop, scope: str) -> None:
         assert shop.steps()["q3"] == "asked, never gates"
     done = shop.finish()
     assert done.decision.verdict == "pass"
-    assert (shop.kinds()[-1] == "gap") == (scope != "unit")
-    assert done.data["notes"] == ([] if scope == "unit" else ["gap, q3: unit or integration: nobody said"])
+    assert done.data["notes"] == ([] if scope == "unit" else ["q3, unit or integration: nobody said"])
 
 
 def test_an_interrupted_verification_resumes_where_it_was(shop: Workshop) -> None:
@@ -364,20 +318,15 @@ def test_an_ignored_artifact_that_changes_stales_the_answer_that_names_it(shop: 
     assert shop.steps()["q1"] == "stale"
 
 
-def test_the_answers_of_another_goal_are_refused(shop: Workshop) -> None:
+def test_a_file_proves_one_goal(shop: Workshop) -> None:
     shop.answer_all()
     shop.finish()
     shop.add(id="G2")
     shop.begin("G2")
-    with pytest.raises(Refused, match="word for word, the answer to q1 of goal G1"):
-        shop.answer("q1", q1(), "G2")
-    other = {**q1(), "statement": "The other parser is in place because `parser.py` was read again."}
     with pytest.raises(Refused, match="already proves goal G1"):
-        shop.answer("q1", other, "G2")
+        shop.answer("q1", q1(), "G2")
     shop.work("other.py", "def other(): ...\n")
     shop.answer("q1", q1("other.py"), "G2")
-    with pytest.raises(Refused, match=r"word for word, the answer to q1\.5 of goal G1"):
-        shop.answer("q1.5", checklist(), "G2")
 
 
 def test_answers_need_a_goal_in_progress_and_end_with_the_attempt(shop: Workshop) -> None:

@@ -72,25 +72,6 @@ def recurring(shop: Workshop, **fields: Any) -> None:
     shop.work()
 
 
-def test_a_recurring_goal_never_completes_and_is_not_due_at_once(shop: Workshop) -> None:
-    recurring(shop)
-    shop.begin()
-    done = shop.finish()
-    assert (done.decision.verdict, done.exit_code, done.data["goal_completed"]) == ("pass", 0, False)
-    goal = shop.goal()
-    assert (goal.status, goal.count, goal.streak.current) == ("pending", 1, 1)
-    with pytest.raises(Refused, match="not due before"):
-        shop.begin()
-    shop.tick(6 * HOUR)
-    shop.begin()
-    shop.finish()
-    assert shop.goal().streak.current == 2
-    shop.tick(20 * HOUR)
-    shop.begin()
-    shop.finish()
-    assert (shop.goal().streak.current, shop.goal().streak.longest) == (1, 2)
-
-
 def test_of_many_who_finish_at_once_one_is_counted(shop: Workshop) -> None:
     recurring(shop)
     shop.begin()

@@ -46,15 +46,12 @@ def judge_brief(run: RalphRun) -> tuple[str, str]:
     """The open brief and its nonce. Nobody gets one that was answered, so that nobody asks until the answer suits."""
     state = require_open(run)
     again = fix(run, command("omo ralph judge"))
-    if not state.briefs:
-        raise Refused("nothing is asked of a judge now", fix=f"{again} asks where the phases are over")
     newest = state.brief_about(Files(run.caller.root).tree)
-    if newest is None:
-        raise Refused("the files are others than those that the judge was asked about", fix=f"{again} asks anew")
     reported = messages_in(run.caller.events, [JUDGE])
-    if not read_messages(reported, newest.nonce, newest.ts).unread:
-        raise Refused(f"{JUDGE} has answered this brief already", fix=again)
-    return brief_text("\n\n".join(_asked_for(run, state)), state.questions, newest.nonce), newest.nonce
+    if newest is None or not read_messages(reported, newest["nonce"], newest["ts"]).unread:
+        what = "no brief about the files as they are waits for an answer"
+        raise Refused(what, fix=f"{again} takes up what was answered, or asks where the phases are over")
+    return brief_text("\n\n".join(_asked_for(run, state)), state.questions, newest["nonce"]), newest["nonce"]
 
 
 def review_brief(run: RalphRun, role: str) -> str:

@@ -44,7 +44,7 @@ def next_step(run: RalphRun | None) -> NextStep:
             return NextStep("start", why, (command(f"{START} --max-iterations N", lead="where they want it again"),))
         return NextStep("tell-user", outcome.of(state.ended)["why"], THE_USERS_TURN)
     why = f"{named(state.remaining)} open, iteration {state.iteration} of {state.max_iterations}"
-    if state.briefs and not state.is_taken_up(state.briefs[-1]):
+    if state.is_asked:
         return NextStep("judge", why, (Command(lead=ASK), command("omo ralph judge", lead="once it has answered")))
     return NextStep("round", why, (command("omo ralph judge", lead="when its phases are over"),))
 
@@ -94,20 +94,13 @@ def summarize(state: RalphState, step: NextStep) -> Summary:
     if state.ended is None:
         return summary
     ended_as = outcome.of(state.ended)
-    if state.how == "pass":
-        return {
-            **summary,
-            "state": "done",
-            "outcome": ended_as,
-            "at": str(state.ended.get("ts")),
-            "files": read_files(state.ended.get("files")),
-        }
     if not state.is_the_users_turn:
-        return {**summary, "state": "done", "outcome": ended_as}
-    question = "Begin it again, or leave it?"
-    if state.how in ("partial", "safeguard"):
-        question = f"What should change? omo ralph status shows it; {START} --max-iterations N begins again"
-    elif state.how == "circumvented":
+        summary |= {"state": "done", "outcome": ended_as}
+        if state.how == "pass":
+            summary |= {"at": str(state.ended.get("ts")), "files": read_files(state.ended.get("files"))}
+        return summary
+    question = f"Begin it again, or leave it? omo ralph status shows it; {START} --max-iterations N begins it"
+    if state.how == "circumvented":
         question = "Run it in full again, or authorise less yourself: omo ralph start … --reduced-scope REASON"
     # `cleared`: the run is over, so no word of the user's wakes it; they begin another.
     waits: Summary = {"state": "blocked", "why": ended_as["why"], "question": question, "told": False, "own": True}

@@ -20,16 +20,14 @@ from omo.proof.gate_runs import Subject
 from omo.text import clip, listed
 from omo.work import proving
 from omo.work.judge import RESULTS, JudgeResult, Key
-from omo.workflows.ralph.rules import CarriedFact, CheckRow, Criterion, CriterionResult, digest_of
+from omo.workflows.ralph.rules import CheckRow, Criterion, CriterionResult, digest_of
 from omo.workflows.ralph.run import RalphRun, RalphState
 
 HEAVY_SECONDS = 30.0
 MOST_ITERATIONS_CACHED = 3
 MOST_FILES = 5_000
-MOST_KEPT = 4  # heavy checks of a criterion
 MOST_REASONS = 3
 LONGEST_EVIDENCE = 400
-LONGEST_KEPT = 100
 COMMANDS = ("command", "metric")
 CODE, CACHED, EARLIER_BRIEF = "code", "cached", "judge (earlier brief)"
 # Which source speaks for a criterion whose checks were settled in several ways: the one to trust least comes last.
@@ -39,14 +37,15 @@ NOT_PINNED = "this check is not pinned for this criterion of this run, so it is 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """`fact` is what a later iteration may take the result over by."""
+    """By `key` a later iteration may take the result over, from the one that it was `ran_at`."""
 
     id: str
     result: str
     evidence: str
     source: str = CODE
     suggested_action: str = ""
-    fact: CarriedFact | None = None
+    key: str = ""
+    ran_at: int = 0
 
 
 @dataclass
@@ -80,18 +79,17 @@ class Evaluation:
             answer = self.answers[criterion.id, name]
             return CheckResult(name, answer.result, answer.evidence, answer.source, answer.suggested_action)
         key = cache_key(Path(self.run.caller.root), check, criterion.affected_paths)
-        known = remembered(self.state, criterion.id, key)
-        if takes_over and known:
-            return CheckResult(name, "pass", known["evidence"], CACHED, fact=known)
+        ran_at = remembered(self.state, criterion.id, key)
+        if takes_over and ran_at:
+            evidence = f"passed in iteration {ran_at}, and nothing that it depends on is another now"
+            return CheckResult(name, "pass", evidence, CACHED, key=key, ran_at=ran_at)
         observation, seconds = self._observe(pinned, goal, check)
         evidence = "; ".join(filter(None, [observation.reason, observation.observed]))
         action = f"make the {check['type']} check {name} hold"
         if check["type"] in COMMANDS:
             action = f"run {clip(' '.join(check['argv']), 160)} and mend what it reports"
-        fact: CarriedFact | None = None
-        if key and seconds > self.heavy:
-            fact = {"key": key, "evidence": clip(evidence, LONGEST_KEPT), "ran_at": self.state.iteration}
-        return CheckResult(name, observation.result, evidence, CODE, action, fact)
+        key = key if seconds > self.heavy else ""
+        return CheckResult(name, observation.result, evidence, CODE, action, key, self.state.iteration)
 
     def _observe(self, pinned: pins.CheckPins, goal: str, check: CheckRow) -> tuple[Observation, float]:
         """What was seen, and in how many seconds. What two criteria both ask is run once; the same check from another
@@ -104,54 +102,38 @@ class Evaluation:
             (parsed,) = parse_checks([check])
             (observation,) = evaluate([parsed], tree).checks
             if observation.result == "fail" and not self.state.source and isinstance(parsed, CommandCheck):
-                observation = self._but_for_old_failures(parsed, observation)
+                # Of the project's own tests, which nobody has named as what is wanted here, what failed before is none
+                # of it: "a test that failed before, beside one of its own".
+                if still := proving.still_failing(self.subject, parsed):
+                    self.still_failing += still
+                    reason = f"it passes, but for what failed before the work: {listed(still)}"
+                    observation = replace(observation, result="pass", reason=reason, observed="")
             self._observed[same] = observation, self.clock() - began
         return self._observed[same]
-
-    def _but_for_old_failures(self, command: CommandCheck, observation: Observation) -> Observation:
-        """Of the project's own tests, which nobody has named as what is wanted here, what failed before is none of it:
-        "a test that failed before, beside one of its own"."""
-        still = proving.still_failing(self.subject, command)
-        if not still:
-            return observation
-        self.still_failing += still
-        reason = f"it passes, but for what failed before the work: {listed(still)}"
-        return replace(observation, result="pass", reason=reason, observed="")
 
 
 def result_of(checks: Sequence[CheckResult]) -> CriterionResult:
     """Of a criterion, as the ledger keeps it: any check that fails fails it, any that is unknown leaves it unknown.
 
-    `cached_from` is the iteration that ran it, where another did; `heavy` is what a later one may take over.
+    `cached_from` is the iteration that ran it, where another did; `kept` is what a later one may take over.
     """
     result = "pass"
     for check in checks:
         if RESULTS.index(check.result) > RESULTS.index(result):
             result = check.result
     deciding = [check for check in checks if check.result == result]
-    longest = LONGEST_EVIDENCE // min(len(deciding), MOST_REASONS) - 10
-    reasons = [clip_middle(f"{check.id}: {check.evidence}", longest) for check in deciding[:MOST_REASONS]]
-    if len(deciding) > MOST_REASONS:
-        reasons.append(f"and {len(deciding) - MOST_REASONS} more")
+    longest = LONGEST_EVIDENCE // min(len(deciding), MOST_REASONS)
+    reasons = [clip(f"{check.id}: {check.evidence}", longest) for check in deciding]
     least = max(deciding, key=lambda check: SOURCES.index(check.source))
-    row: CriterionResult = {"result": result, "evidence": "; ".join(reasons), "source": least.source}
+    row: CriterionResult = {"result": result, "evidence": listed(reasons, MOST_REASONS, "; "), "source": least.source}
     row |= {"cached_from": None, "suggested_action": ""}
-    if least.source == CACHED and least.fact is not None:
-        row |= {"source": f"{CACHED}@{least.fact['ran_at']}", "cached_from": least.fact["ran_at"]}
+    if least.source == CACHED:
+        row |= {"source": f"{CACHED}@{least.ran_at}", "cached_from": least.ran_at}
     if result != "pass":
         row["suggested_action"] = next((check.suggested_action for check in deciding if check.suggested_action), "")
-    elif heavy := [check.fact for check in deciding if check.fact]:
-        row["heavy"] = heavy[:MOST_KEPT]
+    elif kept := {check.key: check.ran_at for check in deciding if check.key}:
+        row["kept"] = kept
     return row
-
-
-def clip_middle(text: str, longest: int) -> str:
-    """One line that keeps its end, where a program says what went wrong."""
-    line = clip(text, len(text) + 1)
-    if len(line) <= longest:
-        return line
-    begin = longest // 3
-    return f"{line[:begin].rstrip()} … {line[begin - longest + 3 :].lstrip()}"
 
 
 # When a result is taken over
@@ -171,7 +153,7 @@ def cache_key(root: Path, check: CheckRow, affected_paths: Sequence[str]) -> str
             contents.append([path, os.access(root / path, os.X_OK), sha256(content)])
     except (OSError, OmoError):
         return ""
-    return sha256(repr([digest_of(check), contents]).encode("utf-8", "surrogateescape")) if contents else ""
+    return sha256(repr([digest_of(check), contents]).encode("utf-8", "surrogateescape"))[:16] if contents else ""
 
 
 def _declared_files(root: Path, affected_paths: Sequence[str]) -> set[str]:
@@ -186,11 +168,7 @@ def _declared_files(root: Path, affected_paths: Sequence[str]) -> set[str]:
     return files
 
 
-def remembered(state: RalphState, criterion: str, key: str) -> CarriedFact | None:
-    """What the newest judgement keeps of a check that passed with this key, while it is not too old."""
-    facts = state.last_result(criterion).get("heavy") or []
-    for fact in facts:
-        age = state.iteration - int(fact["ran_at"])
-        if key and fact["key"] == key and 0 < age <= MOST_ITERATIONS_CACHED:
-            return fact
-    return None
+def remembered(state: RalphState, criterion: str, key: str) -> int:
+    """The iteration that ran a check which passed with this key, by the newest judgement; 0 where it is too old."""
+    ran_at = (state.last_result(criterion).get("kept") or {}).get(key, 0)
+    return ran_at if 0 < state.iteration - ran_at <= MOST_ITERATIONS_CACHED else 0

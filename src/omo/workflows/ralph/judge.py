@@ -29,8 +29,8 @@ from omo.workflows.ralph.criteria import commands_of, named_checks
 from omo.workflows.ralph.end import end_of, outcome_of, publish
 from omo.workflows.ralph.evaluate_criteria import EARLIER_BRIEF, HEAVY_SECONDS, CheckResult, Evaluation, result_of
 from omo.workflows.ralph.phases import PhaseReport, check
-from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, CriterionResult, CriterionState, RalphRow
-from omo.workflows.ralph.run import JudgeBrief, RalphRun, RalphState, fix, opening, require_open
+from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, CriterionResult, RalphRow
+from omo.workflows.ralph.run import RalphRun, RalphState, fix, opening, require_open
 from omo.workflows.ultrawork.gates import fold
 
 TYPE_CHECKING = False
@@ -44,7 +44,6 @@ INLINE = (
     "tell the user"
 )
 STANDS = "{}: a judge found in this iteration, or on these very files, that it does not hold, and that stands"
-MOVED = "the files are others than those the judge was asked about, so no answer of then counts"
 CHANGED = (
     "the files changed while they were judged, so nothing is known of them: let nothing else write, "
     "have git ignore what the checks write, and judge again"
@@ -94,11 +93,11 @@ def judge(
     if after.tree != files.tree:
         notes += [CHANGED, *_left_behind(after, before)]
         results = {name: result_of([CheckResult(name, "unknown", CHANGED)]) for name in results}
-    applied = _apply(state, results)
+    applied = _applied(state, results)
     row: RalphRow = {"iteration": state.iteration, "results": results, "tree": files.tree}
     row["independence"] = answers.independence
     if applied.verdict == "unknown":
-        row |= {"kind": "judge-unknown", "nonce": answers.nonce}
+        row["kind"] = "judge-unknown"
         _record(run, state, [row], answers.digest)
         has_unknown = any(answer.result == "unknown" for answer in answers.answers.values())
         if has_unknown and after.tree == files.tree:  # an answer counts once: a new judge gets a new brief
@@ -115,7 +114,6 @@ def judge(
     }
     if applied.verdict == "pass":
         row |= _proof(run, state, report, evaluation)
-        row["doubts"] += _named_since(run, state)
     # Unless the run is over, the next iteration is open at once, on the files as they are after it.
     opens = opening(run.caller, after, state.iteration + 1)
     ended = end_of(state, row)
@@ -131,7 +129,7 @@ def _not_judged(run: RalphRun, state: RalphState, report: PhaseReport) -> Refuse
     """Why nothing is judged. To ask before a phase has happened is recorded as a circumvention; what else is missing is
     only told."""
     if report.damage:
-        return Refused(report.damage, fix=report.remediation, defects=[report.damage])
+        return Refused(report.damage, fix=report.remediation)
     missing = ", ".join(report.missing)
     defects = [f"{phase}: {report.proofs[phase].text}" for phase in report.missing]
     what = f"iteration {state.iteration} is not judged yet ({missing} not proven); that is not counted against it"
@@ -145,7 +143,7 @@ def _not_judged(run: RalphRun, state: RalphState, report: PhaseReport) -> Refuse
             steps = [following.text]
         what = f"iteration {state.iteration} is not judged: {missing} did not happen in it ({count})"
     elif state.briefs:
-        steps = [*_left_behind(Files(run.caller.root), state.briefs[-1].files), *steps]
+        steps = [*_left_behind(Files(run.caller.root), state.briefs[-1]["files"]), *steps]
     return Refused(what, fix="; ".join(steps), missing=report.missing, defects=defects)
 
 
@@ -187,52 +185,36 @@ def _proof(run: RalphRun, state: RalphState, report: PhaseReport, evaluation: Ev
     notes = [proving.FAILED_BEFORE.format(listed(still, MOST_NAMED))] if still else []
     checks = named_checks(state.criteria, is_users=state.is_confirmed)
     commands: list[Any] = [*report.gates, *commands_of(state.criteria)]
-    known, began_at = state.started.get("programs") or {}, seconds(state.started.get("ts", ""))
-    doubts = proving.other_programs(subject, commands, known, began_at)
+    began_at = seconds(str(state.started.get("ts")))
+    proof = ""
+    doubts = proving.other_programs(subject, commands, state.started.get("programs") or {}, began_at)
     if not doubts and not state.questions:
         # The hook permits `omo ralph judge` unasked, because it runs only what is pinned.
         shown = proving.shown_by_checks(subject, checks, report.gates, runs_tests=False)
-        return {"proof": shown.proof, "doubts": list(shown.reasons), "allowed": notes}
-    doubts = doubts or proving.doubts(subject, commands)
-    return {"proof": "", "doubts": doubts, "allowed": [*notes, *proving.allowed_notes(subject)]}
-
-
-def _named_since(run: RalphRun, state: RalphState) -> list[str]:
-    """What speaks against a pass: "a criterion more in the user's file, named again under way, judged without it"."""
+        proof, doubts = shown.proof, list(shown.reasons)
+    else:
+        doubts = doubts or proving.doubts(subject, commands)
+        notes += proving.allowed_notes(subject)
     wanted = requests.wanted_last(requests.typed(run.caller.events, "ralph"))
-    if wanted is None or wanted[1] <= seconds(str(state.started.get("ts"))):
-        return []
-    named = clip(wanted[0]["path"], 80)
-    return [f"the user named {named} since, and nothing of it as it was then was begun"]
+    if wanted is not None and wanted[1] > began_at:
+        # "a criterion more in the user's file, named again under way, judged without it"
+        named = clip(wanted[0]["path"], 80)
+        doubts.append(f"the user named {named} since, and nothing of it as it was then was begun")
+    return {"proof": proof, "doubts": doubts, "allowed": notes}
 
 
 def _results(state: RalphState, evaluation: Evaluation) -> dict[str, CriterionResult]:
     """Results may be taken over from an earlier iteration, but none of those ends a run: before that all are made."""
     results = evaluation.results(takes_over=True)
     is_cached = any(result["cached_from"] for result in results.values())
-    if is_cached and _apply(state, results).decision != "replan":
+    if is_cached and _applied(state, results).decision != "replan":
         return evaluation.results(takes_over=False)
     return results
 
 
-class _Applied(NamedTuple):
-    states: Mapping[str, CriterionState]
-    verdict: str
-    decision: str
-
-
-def _apply(state: RalphState, results: Mapping[str, CriterionResult]) -> _Applied:
-    """What the criteria, the verdict and the decision are if the iteration is closed on these results."""
-    by_name, states = {}, {}
-    has_failed = False
-    for name, before in state.states.items():
-        by_name[name] = results[name]["result"]
-        states[name] = rules.after(before, by_name[name], state.iteration)
-        has_failed |= by_name[name] == "fail" and states[name].status != "BLOCKED"
-    verdict = rules.verdict(states, by_name)
-    if verdict == "fail" and not has_failed:
-        verdict = "unknown"
-    return _Applied(states, verdict, rules.decision(states, state.iteration, state.max_iterations, by_name))
+def _applied(state: RalphState, results: Mapping[str, CriterionResult]) -> rules.Applied:
+    by_name = {name: result["result"] for name, result in results.items()}
+    return rules.apply(state.states, by_name, state.iteration, state.max_iterations)
 
 
 def _record(run: RalphRun, state: RalphState, rows: list[RalphRow], digest: str) -> None:
@@ -259,13 +241,15 @@ def _answers(run: RalphRun, state: RalphState, files: Files, given: str | None) 
         ignored = ["--result is ignored: code evaluates every check of this run"] if given is not None else []
         return JudgeAnswer(notes=ignored)
     reported = messages_in(run.caller.events, [JUDGE])
-    if not state.briefs:
-        raise _ask_judge(run, files, f"iteration {state.iteration} has questions that code cannot answer")
     newest = state.brief_about(files.tree)
-    if newest is None:
-        raise _ask_judge(run, files, "; ".join([MOVED, *_left_behind(files, state.briefs[-1].files)]))
+    if newest is None:  # nobody was asked about these files, before whose answer nothing is judged
+        left_behind = _left_behind(files, state.briefs[-1]["files"]) if state.briefs else []
+        ask(run, files)
+        publish(run)
+        why = "; ".join([f"iteration {state.iteration} has questions that code cannot answer", *left_behind])
+        raise NotEvaluable(f"not judged yet: {why}; {JUDGE} is asked", fix=_ask_first(run))
     if given is None:
-        answers = read_messages(reported, newest.nonce, newest.ts)
+        answers = read_messages(reported, newest["nonce"], newest["ts"])
     else:
         answers = _answers_in_file(given, newest, state.briefs, reported)
     if answers.unread:
@@ -278,9 +262,9 @@ def _answers(run: RalphRun, state: RalphState, files: Files, given: str | None) 
     if answers.independence != FULL:
         notes.append(INLINE)
     for other in state.all_briefs:
-        if other is newest or (other not in state.briefs and other.tree != files.tree):
+        if other is newest or (other not in state.briefs and other["tree"] != files.tree):
             continue
-        for key, answer in failed(reported, other.nonce, other.ts).items():
+        for key, answer in failed(reported, other["nonce"], other["ts"]).items():
             if key in matched:
                 matched[key] = replace(answer, source=EARLIER_BRIEF)
                 notes.append(STANDS.format("/".join(key)))
@@ -288,38 +272,27 @@ def _answers(run: RalphRun, state: RalphState, files: Files, given: str | None) 
 
 
 def _answers_in_file(
-    text: str, newest: JudgeBrief, briefs: Sequence[JudgeBrief], reported: Sequence[AgentMessage]
+    text: str, newest: RalphRow, briefs: Sequence[RalphRow], reported: Sequence[AgentMessage]
 ) -> JudgeAnswer:
     """What was handed in instead of a judge's own message, to the brief about these files.
 
     It stands in only where no judge was seen to speak of any of the briefs.
     """
     try:
-        given = read_answer(text)
+        given = read_answer(text, newest["nonce"])
     except NoAnswer as error:
-        fixed_by = f"{PROMPT} shows the form; one JSON object, beginning a line"
+        fixed_by = f"{PROMPT} shows the form and the nonce; one JSON object, beginning a line"
         raise BadInput(f"--result: {error}", fix=fixed_by) from None
-    if given.nonce != newest.nonce:
-        nonce = clip(given.nonce, 40)
-        what = f"--result answers the nonce {nonce!r}, which is not that of the newest brief"
-        raise Refused(what, fix=f"{PROMPT}, and answer the nonce it shows", nonce=nonce)
     for message in reported:
         # Nobody knows what a message answered that was cut.
-        speaks = message.is_cut or any(brief.nonce in message.text for brief in briefs)
-        if speaks and message.ts >= briefs[0].ts:
+        speaks = message.is_cut or any(brief["nonce"] in message.text for brief in briefs)
+        if speaks and message.ts >= briefs[0]["ts"]:
             raise Refused(
                 f"--result is for where no {JUDGE} can be started, and one was seen to answer",
                 fix=f"leave --result out; where its answer does not count, start a new {JUDGE}: {PROMPT}",
             )
     answers = {key: replace(answer, source="inline") for key, answer in given.answers.items()}
     return replace(given, answers=answers, digest=sha256(text.encode("utf-8", "replace")))
-
-
-def _ask_judge(run: RalphRun, files: Files, why: str) -> NotEvaluable:
-    """Open a brief about these files, before whose answer nothing is judged."""
-    ask(run, files)
-    publish(run)
-    return NotEvaluable(f"not judged yet: {why}; {JUDGE} is asked", fix=_ask_first(run))
 
 
 def _ask_first(run: RalphRun) -> str:

@@ -15,13 +15,13 @@ from omo.json_text import Json
 from omo.proof import base, contents, gate_runs, hunks, kinds, own_commands
 from omo.state.rows import read_base
 from omo.state.runtime import part
-from omo.text import clip, counted
+from omo.text import clip, counted, listed
 from omo.work import session
 from omo.work.agents import EVIDENCE, AgentMessage, messages_in, same_files
 from omo.work.files import Files
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller
-from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, JudgedGate, RalphRow
+from omo.workflows.ralph.rules import PROVEN_BY, REDUCIBLE, SMALL_CHANGE, JudgedGate, RalphRow
 from omo.workflows.ralph.run import RalphRun, RalphState, require_open
 from omo.workflows.ultrawork import gates as pinned
 from omo.workflows.ultrawork.gates import Gate
@@ -128,7 +128,7 @@ def check(run: RalphRun, files: Files, *, newer_than: str = "") -> PhaseReport:
     state = require_open(run)
     caller = run.caller
     if damage := caller.damage:
-        nothing = {phase: PhaseProof(MISSING, damage) for phase in PHASES}
+        nothing = {phase: PhaseProof(MISSING, damage) for phase in PROVEN_BY}
         repair = f"omo ledger repair --session {shlex.quote(caller.session)}"
         fix = f"look at what was changed with omo ledger verify; only the user can repair it: {repair}"
         return PhaseReport(state.iteration, nothing, [fix], damage)
@@ -138,11 +138,21 @@ def check(run: RalphRun, files: Files, *, newer_than: str = "") -> PhaseReport:
     counting = in_order(finished, state.exec_row.get("files"))
     with_pins = pinned.with_project_pins(caller.state, caller.session, rows, caller.session_rows)
     gates = list(pinned.fold(with_pins, session.run_of(caller.row())))
-    proofs = {phase: _by_agent(phase, agent, counting, finished) for phase, agent in PROVEN_BY.items() if agent}
+    proofs = {}
+    for phase, agent in PROVEN_BY.items():  # SHIP, which no agent proves, is looked at below
+        if message := counting.get(phase):
+            text = f"{agent} finished at {message.ts} (row {message.seq} of the session's ledger)"
+            proofs[phase] = PhaseProof(PRESENT, text)
+        elif any(each.agent == agent for each in finished):
+            proofs[phase] = PhaseProof(MISSING, f"{agent} finished before the phase before it was over")
+        else:
+            proofs[phase] = PhaseProof(MISSING, f"no {agent} finished in this iteration", is_undone=True)
     if "IMPL" not in counting:
         proofs["IMPL"] = _own_work(files, state, proofs["IMPL"])
     if state.why_no_refine and proofs["REFINE"].status == MISSING:
-        proofs["REFINE"] = _refine_left_out(caller, state)
+        lines = changed_lines(caller, state)
+        text = f"{counted(lines, 'changed line')}, {SMALL_CHANGE} are too many: {clip(state.why_no_refine, 200)}"
+        proofs["REFINE"] = PhaseProof(SKIPPED if lines < SMALL_CHANGE else MISSING, text)
     proofs["SHIP"] = ship(gates, files.tree)
     if not gates and (why := _needs_no_gate(files, state)):
         proofs["SHIP"] = PhaseProof(PRESENT, f"no gate is pinned; {why}")
@@ -179,33 +189,14 @@ def in_order(finished: Iterable[AgentMessage], began: Base | None) -> dict[str, 
     return counting
 
 
-def _by_agent(
-    phase: str, agent: str, counting: Mapping[str, AgentMessage], finished: Sequence[AgentMessage]
-) -> PhaseProof:
-    message = counting.get(phase)
-    if message is not None:
-        return PhaseProof(PRESENT, f"{agent} finished at {message.ts} (row {message.seq} of the session's ledger)")
-    if any(each.agent == agent for each in finished):
-        return PhaseProof(MISSING, f"{agent} finished before the phase before it was over")
-    return PhaseProof(MISSING, f"no {agent} finished in this iteration", is_undone=True)
-
-
 def _own_work(files: Files, state: RalphState, by_agent: PhaseProof) -> PhaseProof:
+    """Files that are others than when the iteration began; what a tester writes down is not what it tests."""
     changed: list[str] | None = []
     if files.tree != state.exec_row.get("tree"):
         changed = files.changed_since(state.exec_row.get("files"))
-    # What a tester writes down is not what it tests.
     if changed is None or any(not path.startswith(EVIDENCE) for path in changed):
         return PhaseProof(PRESENT, f"{by_agent.text}, and files are others than when it began")
     return PhaseProof(MISSING, f"{by_agent.text}, and no file is other than when it began", is_undone=True)
-
-
-def _refine_left_out(caller: Caller, state: RalphState) -> PhaseProof:
-    lines = changed_lines(caller, state)
-    text = f"{counted(lines, 'changed line')}: {clip(state.why_no_refine, 200)}"
-    if lines >= SMALL_CHANGE:
-        return PhaseProof(MISSING, f"left out, but {SMALL_CHANGE} lines are too many for that: {text}")
-    return PhaseProof(SKIPPED, text)
 
 
 def changed_lines(caller: Caller, state: RalphState) -> int:
@@ -255,21 +246,18 @@ def ship(gates: Sequence[Gate], tree: str) -> PhaseProof:
         return PhaseProof(MISSING, f"no gate is pinned in this session: {PIN}")
     real = [gate for gate in gates if gate.is_users or not cannot_fail(gate.argv)]
     if not real:
-        names = clip(", ".join(gate.name for gate in gates), 200)
+        names = listed([gate.name for gate in gates])
         return PhaseProof(MISSING, f"what the agent pinned cannot fail, so it proves nothing ({names}): {PIN}")
     wrong = []
     for gate in real:
         last = gate.last
-        if last is None:
-            wrong.append(f"{gate.name} was not run in this iteration")
-        elif (last.row.get("fingerprint") or last.tree) != tree:
-            wrong.append(f"{gate.name} ran on other files than these")
-        elif not last.passed and not gate.allowed:
-            wrong.append(f"{gate.name} says {last.result}")
+        is_of_now = last is not None and (last.row.get("fingerprint") or last.tree) == tree
+        if last is None or not is_of_now or not (last.passed or gate.allowed):
+            wrong.append(gate.name)
     if wrong:
-        return PhaseProof(MISSING, f"gates: {clip(', '.join(wrong), 300)}")
-    passed = ", ".join(f"{gate.name} (pinned by the {gate.by})" for gate in real)
-    return PhaseProof(PRESENT, f"passed on the files as they are: {clip(passed, 300)}")
+        return PhaseProof(MISSING, f"not seen to pass in this iteration on the files as they are: {listed(wrong)}")
+    passed = [f"{gate.name} (pinned by the {gate.by})" for gate in real]
+    return PhaseProof(PRESENT, f"passed on the files as they are: {listed(passed)}")
 
 
 # What the session's ledger has

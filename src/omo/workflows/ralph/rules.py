@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from omo.digest import sha256
 from omo.json_text import Json
@@ -63,14 +63,6 @@ class CheckRow(TypedDict, total=False):
     cwd: str
 
 
-class CarriedFact(TypedDict):
-    """By what a later iteration may take a result over."""
-
-    key: str
-    evidence: str
-    ran_at: int
-
-
 class CriterionResult(TypedDict, total=False):
     """What a judgement says of a criterion."""
 
@@ -79,7 +71,7 @@ class CriterionResult(TypedDict, total=False):
     source: str
     cached_from: int | None  # the iteration that ran it, where another did
     suggested_action: str
-    heavy: list[CarriedFact]
+    kept: dict[str, int]  # by what a later iteration may take it over, and which one ran it
 
 
 class AskedBefore(TypedDict, total=False):
@@ -129,7 +121,6 @@ class RalphRow(LedgerRow, total=False):
     max_iterations: int
     reduced_scope: str
     lessons: list[AskedBefore]
-    carried: list[str]
     after: RunBefore
     before: dict[str, str]
     iteration: int
@@ -150,7 +141,6 @@ class RalphRow(LedgerRow, total=False):
     allowed: list[str]
     missing: list[str]
     how: str
-    reason: str
     receipt: object
     outcome: Outcome
     name: str
@@ -250,26 +240,25 @@ def after(state: CriterionState, result: str, iteration: int) -> CriterionState:
     return replace(known, status="BLOCKED" if failures >= MOST_FAILURES else "FAIL", fail_count=failures)
 
 
-def verdict(states: Mapping[str, CriterionState], results: Mapping[str, str]) -> str:
-    """`pass`: every criterion was seen to pass this time. `partial`: settled, and something is blocked.
+class Applied(NamedTuple):
+    """What an iteration comes to if it is closed on its results."""
 
-    A criterion that passed before and could not be told now keeps its status, and settles nothing.
+    states: dict[str, CriterionState]
+    verdict: str
+    decision: str
+
+
+def apply(
+    before: Mapping[str, CriterionState], results: Mapping[str, str], iteration: int, max_iterations: int
+) -> Applied:
+    """`pass`: every criterion was seen to pass this time. `partial`: settled, and something is blocked. `unknown`:
+    nobody could tell, and nothing failed. A criterion that passed before and could not be told now settles nothing.
+
+    `done` before `safeguard` before `replan`: all that passes in the last iteration is done, not cut short.
     """
-    has_blocked = False
-    for name, state in states.items():
-        if state.status == "BLOCKED":
-            has_blocked = True
-        elif state.status != "PASS" or results.get(name) != "pass":
-            return "fail"
-    if not states:
-        return "fail"
-    return "partial" if has_blocked else "pass"
-
-
-def decision(
-    states: Mapping[str, CriterionState], iteration: int, max_iterations: int, results: Mapping[str, str]
-) -> str:
-    """`done` before `safeguard` before `replan`: all that passes in the last iteration is done, not cut short."""
-    if verdict(states, results) != "fail":
-        return "done"
-    return "safeguard" if iteration >= max_iterations else "replan"
+    states = {name: after(known, results[name], iteration) for name, known in before.items()}
+    unblocked = [name for name, known in states.items() if known.status != "BLOCKED"]
+    if states and all(results[name] == "pass" for name in unblocked):
+        return Applied(states, "pass" if len(unblocked) == len(states) else "partial", "done")
+    verdict = "fail" if any(results[name] == "fail" for name in unblocked) else "unknown"
+    return Applied(states, verdict, "safeguard" if iteration >= max_iterations else "replan")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from omo import table
 from omo.errors import Refused, Unreadable
@@ -25,10 +24,6 @@ from omo.workflows.ralph.rules import (
     RunBefore,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.state.rows import Base
-
 KIND = "ralph"
 NO_ROW: RalphRow = {}
 START = "omo ralph start"
@@ -40,21 +35,10 @@ THE_USERS_TURN = (
 )
 
 
-class JudgeBrief(NamedTuple):
-    """What the judge was asked in an iteration, about which files; `call` counts within it."""
-
-    nonce: str
-    ts: str
-    iteration: int
-    call: int
-    tree: str
-    files: Base
-
-
 @dataclass
 class RalphState:
-    """`exec_row` is what opened the iteration. `judged` has every judgement, `all_briefs` those of every iteration:
-    what a judge found on the same files stands.
+    """`exec_row` is what opened the iteration. `judged` has every judgement, `all_briefs` what the judge was asked in
+    every iteration: what one found on the same files stands.
 
     `circumventions` counts over the whole run, so that a new round gives none back.
     """
@@ -69,7 +53,7 @@ class RalphState:
     exec_row: RalphRow = field(default_factory=NO_ROW.copy)
     circumventions: int = 0
     judged: list[RalphRow] = field(default_factory=list)
-    all_briefs: list[JudgeBrief] = field(default_factory=list)
+    all_briefs: list[RalphRow] = field(default_factory=list)
     reduced_scope: str = ""
     source: str = ""
     base: str | None = None
@@ -111,16 +95,17 @@ class RalphState:
         return str(notes[-1].get("skipped") or "") if notes else ""
 
     @property
-    def briefs(self) -> list[JudgeBrief]:
-        return [brief for brief in self.all_briefs if brief.iteration == self.iteration]
+    def briefs(self) -> list[RalphRow]:
+        return self.of_iteration("brief")
 
-    def brief_about(self, tree: str) -> JudgeBrief | None:
+    @property
+    def is_asked(self) -> bool:
+        """The judge was asked, and nothing has come of it yet."""
+        return self.rows[-1].get("kind") == "brief"
+
+    def brief_about(self, tree: str) -> RalphRow | None:
         """The newest that asked about exactly these files."""
-        return next((brief for brief in reversed(self.briefs) if brief.tree == tree), None)
-
-    def is_taken_up(self, brief: JudgeBrief) -> bool:
-        """A judgement took its answer up and could not tell: an answer counts for one brief."""
-        return any(row.get("nonce") == brief.nonce for row in self.of_iteration("judge-unknown"))
+        return next((brief for brief in reversed(self.briefs) if brief["tree"] == tree), None)
 
     # The newest judgement
 
@@ -269,8 +254,7 @@ def _apply(state: RalphState, row: RalphRow) -> None:
     elif kind == "exec-circumvention":
         state.circumventions += 1
     elif kind == "brief":
-        asked = JudgeBrief(row["nonce"], row["ts"], row["iteration"], row["call"], row["tree"], row["files"])
-        state.all_briefs.append(asked)
+        state.all_briefs.append(row)
     elif kind == "judged":
         require_objects(*row.get("results", {}).values())
         state.states = {criterion.id: CriterionState(**row["states"][criterion.id]) for criterion in state.criteria}

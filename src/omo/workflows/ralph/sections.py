@@ -11,7 +11,7 @@ from omo.work.agents import messages_in
 from omo.work.judge import JUDGE
 from omo.work.proving import by_exit_code
 from omo.work.run import load
-from omo.work.sections import Attachment, Cell, Notice, Section, Sections, Table, facts, table
+from omo.work.sections import Attachment, Cell, Notice, Section, Sections, facts, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 from omo.workflows.ralph.criteria import named_checks
@@ -27,12 +27,24 @@ def sections(viewer: Viewer, view: Status) -> Sections:
         return Sections()
     state = run.state
     ended = state.ended or {}
+    receipt = part(ended, "receipt")
+    # Criteria down, rounds across; what broke after it had passed is marked as that.
+    rows = []
+    for criterion in state.criteria:
+        rows.append([criterion.id, *(_result(row, criterion.id) for row in state.judged)])
+    head = ["criterion", *(f"round {row['iteration']}" for row in state.judged)]
     whole = Section(
         began=str(state.started.get("ts") or ""),
         ended=str(ended.get("ts") or ""),
         said=clip(str(ended.get("why") or ""), 500),
-        covers=_covers(state),
-        tables=(_matrix(state),),
+        covers=facts(
+            ("asked for", clip(state.request, 500)),
+            ("criteria from", "; ".join(filter(None, [state.source, state.whose_criteria]))),
+            ("covers", ", ".join(map(str, receipt.get("criteria") or []))),
+            ("independence", receipt.get("independence")),
+            ("gates", ", ".join(gate["name"] for gate in receipt.get("gates") or [])),
+        ),
+        tables=(table("Criteria, round by round", head, rows),),
         attachments=tuple(_judge(viewer, state)),
         notices=tuple(_notices(state)),
     )
@@ -42,28 +54,6 @@ def sections(viewer: Viewer, view: Status) -> Sections:
         changed = base.changed_at_end(viewer.context.root, state.base, read_files(ended.get("files")))
     commands = by_exit_code(named_checks(state.criteria, is_users=state.is_confirmed))
     return Sections(of_criteria, whole, base=state.base, changed=changed, commands=commands)
-
-
-def _covers(state: RalphState) -> tuple[tuple[str, str], ...]:
-    receipt = part(state.ended or {}, "receipt")
-    gates = [gate["name"] for gate in receipt.get("gates") or []]
-    return facts(
-        ("asked for", clip(state.request, 500)),
-        ("criteria from", "; ".join(filter(None, [state.source, state.whose_criteria]))),
-        ("covers", ", ".join(map(str, receipt.get("criteria") or []))),
-        ("independence", receipt.get("independence")),
-        ("gates", ", ".join(gates)),
-    )
-
-
-def _matrix(state: RalphState) -> Table:
-    """Criteria down, rounds across; what broke after it had passed is marked as that."""
-    head = ["criterion"]
-    head += [f"round {row['iteration']}" for row in state.judged]
-    rows = []
-    for criterion in state.criteria:
-        rows.append([criterion.id, *(_result(row, criterion.id) for row in state.judged)])
-    return table("Criteria, round by round", head, rows)
 
 
 def _result(row: RalphRow, name: str) -> Cell:
@@ -96,8 +86,8 @@ def _judge(viewer: Viewer, state: RalphState) -> list[Attachment]:
     attachments = []
     for message in messages_in(viewer.events, [JUDGE]):
         for brief in state.all_briefs:
-            if brief.nonce in message.text:
-                about = f"{times.moment(message.ts)}, to call {brief.call} of round {brief.iteration}"
+            if brief["nonce"] in message.text:
+                about = f"{times.moment(message.ts)}, to call {brief['call']} of round {brief['iteration']}"
                 attachments.append(Attachment("The judge's answer", "", about=about, text=message.text))
     return attachments
 

@@ -150,10 +150,8 @@ def findings(state: RalphState, criterion: Criterion, result: CriterionResult, f
 def changed_since_pass(state: RalphState, criterion: Criterion, files: Files) -> list[str] | None:
     """The files that are others than right after its last pass; None where nobody can tell."""
     passed = state.states[criterion.id].last_pass_iteration or 0
-    for row in state.rows:
-        if row.get("kind") == "exec-delegated" and row.get("iteration") == passed + 1:
-            return files.changed_since(row.get("files"))
-    return None
+    opened = [row for row in state.rows if row.get("kind") == "exec-delegated" and row.get("iteration") == passed + 1]
+    return files.changed_since(opened[0].get("files")) if opened else None
 
 
 def data_of(state: RalphState, criterion: Criterion, result: CriterionResult) -> Json:

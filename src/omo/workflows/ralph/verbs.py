@@ -161,8 +161,6 @@ def _started(state: RalphState) -> list[str]:
         now = f"now: {state.started['before'].get(criterion.id)}"
         if criterion.guard:
             now += ", a guard"
-        if criterion.id in state.started["carried"]:
-            now += "; it failed before the last run, which did not pass"
         lines.append(f"  {criterion.id} {clip(criterion.description, 200)} ({now})")
         lines += [f"     {check['id']}: {method(check)}" for check in criterion.checks]
     for lesson in state.lessons:

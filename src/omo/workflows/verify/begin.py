@@ -17,7 +17,7 @@ from omo.work import evidence, proving, requests
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller
 from omo.workflows.ultrawork.gates import fold
-from omo.workflows.verify.goals import OVER, Goal, Goals, GoalStore, Row, Spec, known, spent
+from omo.workflows.verify.goals import OVER, Goal, Goals, GoalStore, Row, Spec, closed, known
 
 if TYPE_CHECKING:
     from omo.state.rows import Base
@@ -100,7 +100,7 @@ def _check_filing(goals: Goals, spec: Spec, by: str) -> bool:
     if old is None or by == "user" or (old.by != "user" and not old.begun):
         return True
     if old.state == "exhausted":
-        raise spent(old)
+        raise closed(old)
     if old.spec == spec:
         return False
     why = "was filed by the user" if old.by == "user" else "has been begun"
@@ -143,13 +143,8 @@ def _check_beginning(goal: Goal, *, by: str, now: float, again: str) -> None:
         if goal.state == "in-progress":
             raise Refused(f"goal {goal.id} is in progress: it is open", fix=f"omo verify begin {goal.id}")
         return
-    if goal.state in OVER:
-        raise Refused(
-            f"goal {goal.id} is {goal.state} since {goal.completed_at}",
-            fix=f"nothing is left to do; the user can reopen it: omo verify begin {goal.id} --again WHY",
-        )
-    if goal.state == "exhausted":
-        raise spent(goal)
+    if goal.state in (*OVER, "exhausted"):
+        raise closed(goal)
     if goal.spec.recurring and not goal.streak.is_due(goal.spec.interval, now):
         raise Refused(
             f"goal {goal.id} is not due before {stamp(goal.streak.due_at(goal.spec.interval) or 0)}",

@@ -186,21 +186,13 @@ def recorded(state: str, *, goal: str | None = None, overridden: bool = False) -
     """The claims of a project or of one goal, oldest first."""
     claims = []
     for row in _journal(state).rows():
-        if row.get("kind") == "claim" and goal in (None, row.get("goal")) and (row.get("override") or not overridden):
-            claims.append(_filed(row))
+        override = row.get("override") or ""
+        if row.get("kind") != "claim" or goal not in (None, row.get("goal")) or (overridden and not override):
+            continue
+        seen = ClaimLook(row["verdict"], row["reason"], row.get("saw", ""))
+        claim = Claim(row["type"], **row["about"])
+        claims.append(FiledClaim(claim, row["claim"], row.get("goal") or "", row["actor"], row["ts"], seen, override))
     return claims
-
-
-def _filed(row: Json) -> FiledClaim:
-    return FiledClaim(
-        Claim(row["type"], **row["about"]),
-        row["claim"],
-        goal=row.get("goal") or "",
-        by=row["actor"],
-        ts=row["ts"],
-        seen=ClaimLook(row["verdict"], row["reason"], row.get("saw", "")),
-        override=row.get("override") or "",
-    )
 
 
 def _journal(state: str) -> Journal:
@@ -209,17 +201,14 @@ def _journal(state: str) -> Journal:
 
 def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> dict[str, str]:
     """What of a statement is still to be claimed: by trigger, its words and what the last claim filed for them saw."""
+    still_open: dict[str, str] = {}
     called = statements.triggers(statement, caller.root)
     if not called:
-        return {}
-    filed = []
-    for claim in recorded(caller.state, goal=goal):
-        if claim.ts >= since and claim.is_about(statement):
-            filed.append(claim)
-    still_open = {}
+        return still_open
+    filed = [each for each in recorded(caller.state, goal=goal) if each.ts >= since and each.is_about(statement)]
     for name, words in called.items():
         settled_by = statements.TRIGGERS[name].settled_by
-        answering = [claim for claim in filed if claim.claim.kind in settled_by or claim.override]
+        answering = [each for each in filed if each.override or each.claim.kind in settled_by]
         result = ClaimLook("unknown", "no claim was filed for this statement")
         if answering:
             result = answering[-1].look_again(caller.root)

@@ -24,9 +24,7 @@ def _listed(value: object) -> object:
 
 def _needs(value: object) -> object:
     needs = _listed(value)
-    if not isinstance(needs, list):
-        return needs
-    return [_named(need, "goal_id") for need in needs]
+    return [_named(need, "goal_id") for need in needs] if isinstance(needs, list) else needs
 
 
 def _named(value: object, key: str = "id") -> object:

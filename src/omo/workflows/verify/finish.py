@@ -31,10 +31,10 @@ from omo.workflows.verify.goals import (
     Goals,
     GoalStore,
     Row,
+    closed,
     known,
     require_in_progress,
 )
-from omo.workflows.verify.lessons import gap
 from omo.workflows.verify.questions import pinned_commands
 from omo.workflows.verify.statements import hedges
 from omo.workflows.verify.steps import GoalJudgement, GoalStep, judgement_of, steps
@@ -122,7 +122,7 @@ def finish(
     if goal.state == "agent-leg-complete":
         return _close_users_leg(store, goal, line, learned.strip(), hypothesis)
     if goal.state in OVER:
-        raise Refused(f"goal {goal.id} is {goal.state} already", fix=f"omo verify status {goal.id}")
+        raise closed(goal)
     require_in_progress(goal)
     if goal.blocked_by:  # filed anew while it was worked on
         waits = ", ".join(goal.blocked_by)
@@ -177,12 +177,11 @@ def _others_open(store: GoalStore, goal: Goal) -> bool:
 def _one_line(text: str) -> str:
     """It is what the dependents get to see."""
     line = text.strip()
-    defects = []
-    if "\n" in line or "\r" in line:
+    defects = hedges(line)
+    if len(line.splitlines()) > 1:
         defects.append("it has more than one line")
     if not SHORTEST_SUMMARY <= len(line) <= LONGEST_SUMMARY:
         defects.append(f"it has {len(line)} characters, not {SHORTEST_SUMMARY} to {LONGEST_SUMMARY}")
-    defects += hedges(line)
     if defects:
         raise BadInput(
             f"--summary {clip(line, 60)!r} is not one factual line",
@@ -213,38 +212,31 @@ def decide(goal: Goal, verdict: ChecksVerdict, owed: Sequence[GoalStep], *, by: 
     broken += [f"{step.name}: {step.why}" for step in owed if step.state == "failed"]
     if broken:
         return GoalDecision("fail", "; ".join(broken), "pending")
-    unclear = []
+    unclear, own = [], []
     for check in verdict.checks:
-        if check.result == "unknown" and check.type not in FOR_JUDGEMENT:
+        if check.result != "pass" and check.type in FOR_JUDGEMENT:
+            own.append(check.id)
+        elif check.result == "unknown":
             unclear.append(f"check {check.id} could not be evaluated: {check.reason}")
-    for step in owed:
-        if step.is_open and step.name not in ("finish", "checks", "judge", "q3"):
-            unclear.append(step.text)
+    still_open = {step.name: step.text for step in owed if step.is_open}
+    unclear += [text for name, text in still_open.items() if name not in ("finish", "checks", "judge", "q3")]
     if unclear:
         return GoalDecision("unknown", "; ".join(unclear))
-    return _passed(goal, verdict, owed, by)
-
-
-def _passed(goal: Goal, verdict: ChecksVerdict, owed: Sequence[GoalStep], by: str) -> GoalDecision:
-    gaps, notes = [], []
-    own = [check.id for check in verdict.checks if check.type in FOR_JUDGEMENT and check.result != "pass"]
+    notes = []
     if own:
         notes.append(f"settled by the agent's own answers, not by an independent one: {', '.join(own)}")
-    if any(step.name == "q3" and step.is_open for step in owed):
-        why = "unit or integration: nobody said"
-        gaps.append(why)
-        notes.append(f"gap, q3: {why}")
+    if "q3" in still_open:
+        notes.append("q3, unit or integration: nobody said")
     is_leg_alone = any(step.name == "agent-leg" for step in owed) or (bool(goal.users_leg) and by == "agent")
     if is_leg_alone and not goal.spec.recurring:
         left = "; ".join(goal.users_leg) or "their confirmation"
         reason = f"the agent's leg is done; the user's is pending: {left}"
-        return GoalDecision("pass", reason, "agent-leg-complete", gaps, notes)
+        return GoalDecision("pass", reason, "agent-leg-complete", notes)
     facts = [verdict.passes] if verdict.passes else []
     answered = [step.name for step in owed if step.name in (*QUESTIONS, "outcomes") and not step.is_open]
     if answered:
         facts.append(f"answered: {', '.join(answered)}")
-    to = "pending" if goal.spec.recurring else "completed"
-    return GoalDecision("pass", "; ".join(facts), to, gaps, notes)
+    return GoalDecision("pass", "; ".join(facts), "pending" if goal.spec.recurring else "completed", notes)
 
 
 def _broken_checks(verdict: ChecksVerdict) -> list[str]:
@@ -296,7 +288,6 @@ def _conclude(store: GoalStore, end: Conclusion) -> FinishedGoal:
                 if other.blocked_by == [goal.id] and other.state == "pending":
                     freed.append(other.id)
             following.append({"kind": "unblocked", "goal": goal.id, "summary": end.summary, "freed": freed})
-        following += [gap(goal, "q3", why) for why in decision.gaps]
         return freed, [*rows, *following]
 
     unblocked = store.change_whole(record)
@@ -338,10 +329,6 @@ def _finished(store: GoalStore, end: Conclusion) -> Row:
 
 def _is_parent_complete(goals: Goals, goal: Goal) -> bool:
     """With this goal its parent's last one was completed. Recurring goals never are, so they do not count."""
-    if not goal.spec.parent or goal.state != "completed":
-        return False
-    family = []
-    for other in goals.values():
-        if other.spec.parent == goal.spec.parent and not other.spec.recurring:
-            family.append(other)
-    return bool(family) and all(other.state == "completed" for other in family)
+    of_parent = [other for other in goals.values() if other.spec.parent == goal.spec.parent]
+    states = {other.state for other in of_parent if not other.spec.recurring}
+    return bool(goal.spec.parent) and goal.state == "completed" and states == {"completed"}

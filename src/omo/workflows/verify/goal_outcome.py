@@ -35,7 +35,6 @@ class GoalDecision:
     verdict: str
     reason: str
     to: str = "in-progress"
-    gaps: Sequence[str] = ()
     notes: Sequence[str] = ()
 
     @property
@@ -159,12 +158,14 @@ def _exceptions(store: GoalStore, end: Conclusion) -> list[LetThrough]:
         if row.get("kind") == "repaired" and seconds(row["ts"]) >= goal.filed_at:
             let_through.append(outcome.repaired(row))
     filed = claims.recorded(store.caller.state, goal=goal.id)
-    handed_on = [*_said(goal), end.summary]
+    handed_on = [end.summary]  # and every text of the answers that count
+    for answer in goal.answers.values():
+        for said in [answer.said, *answer.said.get("outcomes", [])]:
+            handed_on += [value for value in said.values() if isinstance(value, str)]
     for claim in filed:
         # What was restated since is said by nobody any more.
         if claim.override and any(claim.is_about(text) for text in handed_on):
-            against = "what code saw" if claim.seen.verdict == "fail" else "a look that showed nothing"
-            what = f"goal {goal.id}: a claim stands against {against}: {clip(claim.statement, LONGEST)}"
+            what = f"goal {goal.id}: a claim stands against a look by code: {clip(claim.statement, LONGEST)}"
             let_through.append(outcome.exception(what, claim.by, clip(claim.override, LONGEST)))
     if filed and filed[-1].seen.verdict == "fail" and not filed[-1].override:
         last = filed[-1]
@@ -179,13 +180,3 @@ def _exceptions(store: GoalStore, end: Conclusion) -> list[LetThrough]:
             what = f"goal {goal.id}: {answer.question} was let pass without an answer"
             let_through.append(outcome.exception(what, "agent", "it named no way in which the work could look done"))
     return let_through
-
-
-def _said(goal: Goal) -> list[str]:
-    """Every text of the answers that count."""
-    texts = []
-    for answer in goal.answers.values():
-        shown = answer.said.get("outcomes", [])
-        for said in [answer.said, *shown]:
-            texts += [value for value in said.values() if isinstance(value, str)]
-    return texts

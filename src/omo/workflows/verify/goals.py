@@ -193,10 +193,6 @@ class CheckSeen(NamedTuple):
     reason: str
     observed: str
 
-    @property
-    def is_passed(self) -> bool:
-        return self.result == "pass"
-
 
 class GoalBrief(NamedTuple):
     """What a judge was asked: by which session, in which attempt, about which contract and tree."""
@@ -264,6 +260,11 @@ class Goal:
         return self.spec.id
 
     @property
+    def failing(self) -> list[CheckSeen]:
+        """The checks of code that did not pass when they were looked at last."""
+        return [check for check in self.checks_seen if check.result != "pass" and check.type not in FOR_JUDGEMENT]
+
+    @property
     def status(self) -> str:
         return "blocked" if self.state == "pending" and self.blocked_by else self.state
 
@@ -316,35 +317,31 @@ def fold(rows: Sequence[Row], _: str = "") -> Goals:
 
 
 def _added(goals: Goals, row: Row) -> None:
+    """A goal is filed, or filed again: that changes what has to be shown, not what has happened."""
     spec = Spec(**row["spec"])
     filed_at = seconds(row["ts"])
     by = "user" if row.get("confirmed") else row["actor"]
     goal = Goal(spec, by=by, source=row["source"], ready_at=filed_at, filed_at=filed_at)
     goal.base, goal.programs = row.get("base"), row.get("programs") or {}
-    goal.blocked_by = [name for name in spec.blocked_by if name not in goals or not goals[name].is_released]
-    if spec.id in goals:
-        old = goals[spec.id]
-        goal.is_changed = old.state not in OVER and (old.is_changed or (old.begun and old.spec != spec))
-        _carry_over(old, goal)
+    freed: set[str] = set()
+    if old := goals.get(spec.id):
+        freed = set(old.spec.blocked_by) - set(old.blocked_by)
+        goal.streak, goal.streak_before, goal.count, goal.gaps = old.streak, old.streak_before, old.count, old.gaps
+        goal.inputs = {name: output for name, output in old.inputs.items() if name in spec.expects}
+        if spec.contract == old.spec.contract:
+            goal.found_broken, goal.briefs = old.found_broken, old.briefs
+        if old.state not in OVER:
+            goal.begun, goal.ready_at = old.begun, old.ready_at
+            goal.is_changed = old.is_changed or (old.begun and old.spec != spec)
+        if old.state == "in-progress":
+            goal.state, goal.attempt, goal.begun_at, goal.answers = old.state, old.attempt, old.begun_at, old.answers
+    for name in spec.blocked_by:
+        if name not in freed and (name not in goals or not goals[name].is_released):
+            goal.blocked_by.append(name)
     for name in spec.expects:
         if name in goals and goals[name].receipt is not None and name not in goal.inputs:
             goal.inputs[name] = goals[name].output
     goals[spec.id] = goal
-
-
-def _carry_over(old: Goal, goal: Goal) -> None:
-    """It is filed again: that changes what has to be shown, not what has happened."""
-    goal.streak, goal.streak_before, goal.count = old.streak, old.streak_before, old.count
-    goal.gaps = old.gaps
-    goal.inputs = {name: output for name, output in old.inputs.items() if name in goal.spec.expects}
-    was_freed = set(old.spec.blocked_by) - set(old.blocked_by)
-    goal.blocked_by = [name for name in goal.blocked_by if name not in was_freed]
-    if goal.spec.contract == old.spec.contract:
-        goal.found_broken, goal.briefs = old.found_broken, old.briefs
-    if old.state not in OVER:
-        goal.begun, goal.ready_at = old.begun, old.ready_at
-    if old.state == "in-progress":
-        goal.state, goal.attempt, goal.begun_at, goal.answers = old.state, old.attempt, old.begun_at, old.answers
 
 
 def _apply(goals: Goals, goal: Goal, row: Row) -> None:
@@ -443,14 +440,15 @@ def known(goals: Goals, name: str) -> Goal:
 
 def require_in_progress(goal: Goal) -> None:
     if goal.state == "exhausted":
-        raise spent(goal)
+        raise closed(goal)
     if goal.state != "in-progress":
         verb = "begin" if goal.status == "pending" else "status"
         raise Refused(f"goal {goal.id} is {goal.status}, not in progress", fix=f"omo verify {verb} {goal.id}")
 
 
-def spent(goal: Goal) -> Refused:
+def closed(goal: Goal) -> Refused:
+    """It is over, or no attempt is left."""
     return Refused(
-        f"goal {goal.id} {goal.failed}, last: {goal.reason}",
+        f"goal {goal.id} is {goal.state}: {goal.reason}",
         fix=f"only the user can open it again: omo verify begin {goal.id} --again WHY",
     )

@@ -49,11 +49,9 @@ def guardrails(store: GoalStore, goal: Goal) -> list[str]:
         rows = [*store.rows, *ledger.rows(_missing_file(store.caller.state))]
     except (OmoError, OSError) as error:
         return [f"(earlier verifications could not be read: {error})"]
-    rows.sort(key=lambda row: str(row.get("ts")), reverse=True)
+    rows = [row for row in rows if row.get("category") == goal.spec.category]
     lines: list[str] = []
-    for row in rows:
-        if row.get("category") != goal.spec.category:
-            continue
+    for row in sorted(rows, key=lambda row: str(row.get("ts")), reverse=True):
         kind, name = row.get("kind"), row.get("goal")
         if kind == "gap":
             lines.append(f"{name} left a gap in {row.get('question')}: {clip(str(row.get('why')), 200)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable
@@ -11,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.proof import changes, git, pins
 from omo.proof.checks import CommandCheck, digest_of_check
@@ -59,8 +57,6 @@ def answer(store: GoalStore, name: str, question: str, data: object) -> Judging:
     reply = parse_reply(question, data)
     content = reply.model_dump()
     _check_turn(goal, question, Files(store.caller.root))
-    digest = sha256(json.dumps(content, sort_keys=True).encode())[:32]
-    _check_replay(store.rows, goal, question, digest)
     judged = Judging(store, goal, question)
     JUDGES[question](judged, reply)
     event = {
@@ -70,7 +66,6 @@ def answer(store: GoalStore, name: str, question: str, data: object) -> Judging:
         "attempt": goal.attempt,
         "contract": goal.spec.contract,
         "tree": Files(store.caller.root).tree,  # the commands that it cites have written what they write
-        "digest": digest,
         "result": judged.result,
         "said": {**content, "why": judged.why},
         "artifacts": judged.artifacts,
@@ -87,28 +82,12 @@ def answer(store: GoalStore, name: str, question: str, data: object) -> Judging:
     return judged
 
 
-def _check_replay(rows: list[Row], goal: Goal, question: str, digest: str) -> None:
-    if question == "q3":
-        return
-    for row in rows:
-        is_same = row.get("kind") == "answered" and row.get("digest") == digest and row.get("result") != "gap"
-        if is_same and row.get("goal") != goal.id:
-            raise Refused(
-                f"this is, word for word, the answer to {row.get('question')} of goal {row.get('goal')}",
-                fix=f"look at what {goal.id} produced, and say what you see there",
-            )
-
-
 def _check_turn(goal: Goal, question: str, files: Files) -> None:
     """May this question be answered now?"""
     require_in_progress(goal)
-    if question == "agent-leg" and not goal.spec.has_agent_leg:
-        raise Refused(
-            f"goal {goal.id} has no agent's leg: it needs user in participants, and verification.outcomes_agent_leg",
-            fix=answering(goal.id, "q1").line,
-        )
-    if question == "outcomes" and not goal.spec.outcomes:
-        raise Refused(f"goal {goal.id} names no outcomes", fix=f"omo verify status {goal.id}")
+    asked = {"agent-leg": goal.spec.has_agent_leg, "outcomes": bool(goal.spec.outcomes)}
+    if not asked.get(question, True):
+        raise Refused(f"goal {goal.id} does not ask for {question}", fix=f"omo verify status {goal.id}")
     if question in ("q1.5", "q2"):
         first = step_of(goal, "q1", files)
         if first.is_open:
@@ -149,17 +128,13 @@ class Judging:
         return pinned_commands(self.store, self.goal)
 
     def require_statement(self, name: str, text: str) -> None:
-        """ "X is Y because Z": Z can be looked at, and is."""
+        """ "X is Y because Z": Z can be looked at, and is so; what its words claim was filed as a claim that holds."""
         if defects := check_statement(text, self.store.caller.root):
             raise Refused(
                 f"{self.question} of goal {self.goal.id} is sent back: {name} {clip(text, 80)!r}",
                 fix=f"{self.again} with it restated",
                 defects=[f"{name}: {defect}" for defect in defects],
             )
-        self.require_looked_at(text)
-
-    def require_looked_at(self, text: str) -> None:
-        """What it cites is so, and what its words claim was filed as a claim that holds."""
         self.require_cited(text)
         self.require_claims(text)
 
@@ -247,7 +222,7 @@ def _judge_q15(judging: Judging, reply: Any) -> None:
     judging.require_cited(*(item.evidence for item in reply.items if item.result == "pass"))
     covered = []
     for item in reply.items:
-        if item.result == "fail" and (item.covered or _is_declared(goal, item.question)):
+        if item.result == "fail" and item.covered:
             covered.append(item.question)
         elif item.result == "fail":
             judging.missing.append(item.question)
@@ -286,12 +261,6 @@ def _checklist_defects(goal: Goal, items: list[ChecklistItem]) -> list[str]:
     return defects
 
 
-def _is_declared(goal: Goal, question: str) -> bool:
-    """An outcome whose every word is in the question covers it, whatever the answer says."""
-    asked = _words(question)
-    return any(len(_words(outcome)) > 1 and _words(outcome) <= asked for outcome in goal.spec.outcomes)
-
-
 def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.lower())) - FILLER
 
@@ -318,14 +287,14 @@ def _judge_q2(judging: Judging, reply: Any) -> None:
         judging.result = "gap"
         judging.gaps = [f"no way named in which it could look done and not be: {reply.failure_mode!r}"]
         return
-    if not reply.checked:
-        what = f"failure_mode is named, but checked is false: {clip(failure_mode, 120)}"
-        raise Refused(what, fix=f"check it now, then {judging.again}")
-    if len(reply.how.strip()) < SHORTEST_REASON or hedges(reply.how):
-        what = f"how {clip(reply.how, 80)!r} does not say what was run or read"
-        raise Refused(what, fix=f"say how it was checked: {judging.again}", defects=hedges(reply.how))
+    if not reply.checked or len(reply.how.strip()) < SHORTEST_REASON or hedges(reply.how):
+        what = f"failure_mode is named, and not that it was checked, and how: {clip(failure_mode, 120)}"
+        raise Refused(
+            what, fix=f"check it now, say in how what was run or read: {judging.again}", defects=hedges(reply.how)
+        )
     judging.require_statement("statement", reply.statement)
-    judging.require_looked_at(reply.how)
+    judging.require_cited(reply.how)
+    judging.require_claims(reply.how)
     judging.require_claims(failure_mode)  # what it names need not be there: that may be the failure
 
 

@@ -8,11 +8,10 @@ from omo.proof import base
 from omo.state.rows import read_files
 from omo.text import clip
 from omo.work.proving import NamedCommand, by_exit_code
-from omo.work.sections import Attachment, Cell, Notice, Section, Sections, Table, facts, table
+from omo.work.sections import Attachment, Cell, Notice, Section, Sections, facts, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 from omo.workflows.verify import claims
-from omo.workflows.verify.claims import FiledClaim
 from omo.workflows.verify.goal_outcome import named_checks
 from omo.workflows.verify.goals import COMMIT_ARTIFACT, Goal, GoalStore
 
@@ -36,7 +35,24 @@ def sections(viewer: Viewer, view: Status) -> Sections:
 
 
 def _section(viewer: Viewer, goal: Goal) -> Section:
-    filed = claims.recorded(viewer.context.state, goal=goal.id)
+    checks = []
+    for check in goal.checks_seen:
+        marked = Cell(check.result, MARKS.get(check.result, "open"))
+        checks.append((check.id, check.type, marked, check.reason, check.observed))
+    notices = []
+    if goal.answers:
+        text = f"nobody else answered: {', '.join(goal.answers)}"
+        notices.append(Notice("the agent's own answers", text, goal.id))
+    claimed = []
+    for claim in claims.recorded(viewer.context.state, goal=goal.id):
+        claimed.append((claim.statement, claim.seen.verdict, claim.seen.reason, claim.override))
+        if claim.seen.verdict != "pass" and not claim.override:
+            text = f"{claim.statement}: {claim.seen.verdict}"
+            notices.append(Notice("unverified claim", clip(text, 300), goal.id))
+    tables = (
+        table("Checks, as last evaluated", ("check", "type", "result", "why", "observed"), checks),
+        table("Claims that were looked into", ("claim", "verdict", "why", "let stand because"), claimed),
+    )
     return Section(
         began=goal.begun_at,
         ended=goal.completed_at or "",
@@ -48,25 +64,10 @@ def _section(viewer: Viewer, goal: Goal) -> Section:
             ("receipt", f"row {goal.receipt}, {goal.completed_at}" if goal.receipt else ""),
             ("attempts", goal.failed),
         ),
-        tables=tuple(_tables(goal, filed)),
+        tables=tuple(each for each in tables if each.rows),
         attachments=tuple(_answers(goal)),
-        notices=tuple(_notices(goal, filed)),
+        notices=tuple(notices),
     )
-
-
-def _tables(goal: Goal, filed: list[FiledClaim]) -> list[Table]:
-    checks = []
-    for check in goal.checks_seen:
-        marked = Cell(check.result, MARKS.get(check.result, "open"))
-        checks.append((check.id, check.type, marked, check.reason, check.observed))
-    claimed = []
-    for claim in filed:
-        claimed.append((claim.statement, claim.seen.verdict, claim.seen.reason, claim.override))
-    tables = [
-        table("Checks, as last evaluated", ("check", "type", "result", "why", "observed"), checks),
-        table("Claims that were looked into", ("claim", "verdict", "why", "let stand because"), claimed),
-    ]
-    return [each for each in tables if each.rows]
 
 
 def _answers(goal: Goal) -> list[Attachment]:
@@ -83,15 +84,3 @@ def _answers(goal: Goal) -> list[Attachment]:
             kind = "screenshot" if path.lower().endswith((".png", ".jpg", ".jpeg")) else "report"
             attachments.append(Attachment(path, kind, cited, path=path, digest=digest))
     return attachments
-
-
-def _notices(goal: Goal, filed: list[FiledClaim]) -> list[Notice]:
-    notices = []
-    if goal.answers:
-        text = f"nobody else answered: {', '.join(goal.answers)}"
-        notices.append(Notice("the agent's own answers", text, goal.id))
-    for claim in filed:
-        if claim.seen.verdict != "pass" and not claim.override:
-            text = f"{claim.statement}: {claim.seen.verdict}"
-            notices.append(Notice("unverified claim", clip(text, 300), goal.id))
-    return notices

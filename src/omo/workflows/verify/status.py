@@ -70,8 +70,14 @@ def status(viewer: Viewer) -> Status | None:
 
 
 def _item(goal: Goal, owed: list[GoalStep], stale: str) -> Item:
+    """With what the goal wants, what was found, and what it owes, each with its command."""
     notes = []
+    lines = [goal.spec.description] if goal.spec.description else []
+    lines += found_lines(goal)
     for step in owed:
+        lines.append(step.text)
+        if step.is_open and step.name in FORMS:
+            lines.append(f"  {FORMS[step.name]}")
         note = f"{step.name}: {step.state}"
         if step.why:
             note += f", {clip(step.why, 120)}"
@@ -92,19 +98,8 @@ def _item(goal: Goal, owed: list[GoalStep], stale: str) -> Item:
         receipt,
         stale,
         overrides=tuple(f"left for the user: {clip(left, 120)}" for left in goal.users_leg),
-        text=_to_do(goal, owed),
+        text="\n".join(lines),
     )
-
-
-def _to_do(goal: Goal, owed: list[GoalStep]) -> str:
-    """What the goal wants, what was found, and what it owes, each with its command."""
-    lines = [goal.spec.description] if goal.spec.description else []
-    lines += found_lines(goal)
-    for step in owed:
-        lines.append(step.text)
-        if step.is_open and step.name in FORMS:
-            lines.append(f"  {FORMS[step.name]}")
-    return "\n".join(lines)
 
 
 def found_lines(goal: Goal) -> list[str]:
@@ -215,7 +210,10 @@ def _wait_for_repair(store: GoalStore, row: SessionRow | None) -> runtime.Change
 
 def _sum_up(store: GoalStore, files: Files, begins: str, passed: str, row: SessionRow | None) -> runtime.Change:
     old = (row or EMPTY)["work"].get(KIND, {})
-    ended = _ended_before(old, passed)
+    # How the goals ended that this session was held to. Told to the user, they belong to a run that is over.
+    ended: dict[str, Outcome] = part(old, "ended")
+    if old.get("state") == "done" and not is_untold(old) and passed not in ended:
+        ended = {}
     names = [*(str(name) for name in old.get("goals", [])), *ended]
     if begins:
         names.append(begins)
@@ -224,20 +222,14 @@ def _sum_up(store: GoalStore, files: Files, begins: str, passed: str, row: Sessi
         return runtime.Change(None)
     summary = summarize(store.caller, files, held, ended)
     if summary["state"] == "done":
-        summary = _with_what_waits(summary, store)
+        waiting = [goal.id for goal in store.goals.values() if goal.state == "pending" and not goal.begun]
+        if following := _named_and_not_filed(store):  # it holds the session; goals that nobody has begun are only named
+            summary.pop("outcome", None)
+            summary.pop("files", None)
+            summary |= {"state": "active", "open": 1, "total": summary["total"] + 1, "next": following.short}
+        elif waiting:
+            summary["outcome"]["why"] += f"; filed and not begun: {listed(waiting, MOST_NOT_BEGUN)}"
     return changed(store.caller, row, KIND, summary, progressed=passed in old.get("goals", []))
-
-
-def _with_what_waits(done: Summary, store: GoalStore) -> Summary:
-    """What the user named and nobody filed holds the session; goals that nobody has begun are only named."""
-    if following := _named_and_not_filed(store):
-        done.pop("outcome", None)
-        done.pop("files", None)
-        return {**done, "state": "active", "open": 1, "total": done["total"] + 1, "next": following.short}
-    waiting = [goal.id for goal in store.goals.values() if goal.state == "pending" and not goal.begun]
-    if waiting:
-        done["outcome"]["why"] += f"; filed and not begun: {listed(waiting, MOST_NOT_BEGUN)}"
-    return done
 
 
 def _named_and_not_filed(store: GoalStore) -> NextStep | None:
@@ -254,13 +246,6 @@ def _named_and_not_filed(store: GoalStore) -> NextStep | None:
     return NextStep("begin", why, (command("omo verify begin --file", named["name"]),))
 
 
-def _ended_before(old: Summary, passed: str) -> dict[str, Outcome]:
-    """How the goals ended that this session was held to. Told to the user, they belong to a run that is over."""
-    was_told = old.get("state") == "done" and not is_untold(old)
-    ended: dict[str, Outcome] = part(old, "ended")
-    return {} if was_told and passed not in ended else ended
-
-
 def summarize(caller: Caller, files: Files, held: list[Goal], before: dict[str, Outcome]) -> Summary:
     """What hooks read: how much is open, the next command, and how each goal ended that is over.
 
@@ -271,15 +256,14 @@ def summarize(caller: Caller, files: Files, held: list[Goal], before: dict[str, 
     ended = dict(before)
     for goal in held:
         ended.pop(goal.id, None)
+        is_not_over = goal.status == "pending" and goal.begun and goal.outcome is None
         if goal.state == "in-progress":
             working.append(goal)
-        elif goal.state == "pending" and goal.failures:
-            again.append(goal)
         elif goal.state == "exhausted":
             spent.append(goal)
-        elif goal.status == "pending" and goal.begun and goal.outcome is None and goal.spec.hypothesis:
+        elif is_not_over and goal.spec.hypothesis and not goal.failures:
             waiting.append(goal)
-        elif goal.status == "pending" and goal.begun and goal.outcome is None:  # the user filed it anew
+        elif is_not_over or (goal.state == "pending" and goal.failures):  # it failed, or the user filed it anew
             again.append(goal)
         else:
             unmet = f"goal {goal.id} is {goal.status}, and nothing shows that it is met"

@@ -18,7 +18,6 @@ from omo.work.run import Caller
 from omo.work.status import Command, NextStep, command
 from omo.workflows.verify.goals import (
     COMMIT_ARTIFACT,
-    FOR_JUDGEMENT,
     QUESTIONS,
     Goal,
     Goals,
@@ -84,7 +83,7 @@ def steps(goal: Goal, caller: Caller, files: Files) -> list[GoalStep]:
         return []
     owed = []
     why_finish = ""
-    if _failed_on_other_files(goal, files):
+    if goal.failing and goal.checks_seen_on not in ("", files.tree):  # what they say of these files nobody knows
         why_finish = "it runs the checks again, which failed before files were changed"
     elif any(not is_for_judgement(check) for check in goal.spec.checks):
         owed.append(_checks_step(goal))
@@ -120,11 +119,10 @@ def next_step(held: Iterable[Goal], owed: Mapping[str, list[GoalStep]], kept: Co
             if step.is_open:
                 return NextStep(step.name, f"{goal.id} {step.name}", (step.way,), item=goal.id)
     for goal in held:
-        if goal.state == "pending" and goal.failures:
-            why = f"{goal.id} failed ({clip(goal.reason, 60)})"
+        if goal.state == "pending" and (goal.failures or goal.id in kept):
+            # Without a failure the row that began it was lost with its journal's end, or the user filed it anew.
+            why = f"{goal.id} failed ({clip(goal.reason, 60)})" if goal.failures else f"{goal.id} is not begun"
             return NextStep("begin", why, (command("omo verify begin", goal.id),), item=goal.id)
-        if goal.state == "pending" and goal.id in kept:  # the row that began it was lost with its journal's end
-            return NextStep("begin", f"{goal.id} is not begun", (command("omo verify begin", goal.id),), item=goal.id)
         if goal.state == "exhausted":
             again = command("omo verify begin", goal.id, "--again", "WHY")
             return NextStep("again", f"{goal.id} {goal.failed}", (again,), who="user", item=goal.id)
@@ -136,21 +134,11 @@ def next_step(held: Iterable[Goal], owed: Mapping[str, list[GoalStep]], kept: Co
     return NextStep()
 
 
-def _failed_on_other_files(goal: Goal, files: Files) -> bool:
-    """Checks that did not pass when they were looked at, and nobody knows what they say of the files as they are."""
-    has_failed = any(not check.is_passed and check.type not in FOR_JUDGEMENT for check in goal.checks_seen)
-    return has_failed and goal.checks_seen_on not in ("", files.tree)
-
-
 def _checks_step(goal: Goal) -> GoalStep:
-    if not goal.checks_seen:
-        return GoalStep("checks", "owed", "not evaluated yet", command("omo verify begin", goal.id))
-    bad = []
-    for check in goal.checks_seen:
-        if not check.is_passed and check.type not in FOR_JUDGEMENT:
-            bad.append(f"{check.id}: {check.reason}")
-    again = command("omo verify begin", goal.id, lead="mend what they say", after="evaluates again")
-    return GoalStep("checks", "owed" if bad else "done", clip("; ".join(bad[:3]), 200), again)
+    bad = [f"{check.id}: {check.reason}" for check in goal.failing]
+    why = clip("; ".join(bad[:3]), 200) if goal.checks_seen else "not evaluated yet"
+    again = command("omo verify begin", goal.id, lead="mend what they say" if bad else "", after="evaluates again")
+    return GoalStep("checks", "owed" if bad or not goal.checks_seen else "done", why, again)
 
 
 def step_of(goal: Goal, question: str, files: Files) -> GoalStep:
