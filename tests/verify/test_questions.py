@@ -323,8 +323,11 @@ def test_a_file_proves_one_goal(shop: Workshop) -> None:
     shop.finish()
     shop.add(id="G2")
     shop.begin("G2")
-    with pytest.raises(Refused, match="already proves goal G1"):
+    with pytest.raises(Refused, match="word for word, the answer to q1 of goal G1"):
         shop.answer("q1", q1(), "G2")
+    other = {**q1(), "statement": "The other parser is in place because `parser.py` was read again."}
+    with pytest.raises(Refused, match="already proves goal G1"):
+        shop.answer("q1", other, "G2")
     shop.work("other.py", "def other(): ...\n")
     shop.answer("q1", q1("other.py"), "G2")
 
@@ -371,3 +374,25 @@ def test_guardrails_that_cannot_be_read_stop_nothing(shop: Workshop) -> None:
     (line,) = lessons.guardrails(shop.store, shop.goal())
     assert "could not be read" in line
     assert lessons.log_missing(shop.store, shop.goal(), ["x"]) != ""
+
+
+def test_calling_an_outcome_of_the_goal_uncovered_does_not_make_it_so(shop: Workshop) -> None:
+    shop.answer("q1", q1())
+    judged = shop.answer("q1.5", checklist(item("Is it so that quoted text stays whole?", "correctness", "fail")))
+    assert judged.result == "failed"
+
+
+def test_the_answers_of_another_goal_are_refused(shop: Workshop) -> None:
+    shop.answer_all()
+    shop.finish()
+    shop.add(id="G2")
+    shop.begin("G2")
+    with pytest.raises(Refused, match="word for word, the answer to q1 of goal G1"):
+        shop.answer("q1", q1(), "G2")
+    other = {**q1(), "statement": "The other parser is in place because `parser.py` was read again."}
+    with pytest.raises(Refused, match="already proves goal G1"):
+        shop.answer("q1", other, "G2")
+    shop.work("other.py", "def other(): ...\n")
+    shop.answer("q1", q1("other.py"), "G2")
+    with pytest.raises(Refused, match=r"word for word, the answer to q1\.5 of goal G1"):
+        shop.answer("q1.5", checklist(), "G2")

@@ -115,6 +115,8 @@ def weakened(subject: Subject, command: GateCommand, *, by_name: bool = False) -
     try:
         is_of_tests = own_commands.runs_tests(subject.root, subject.began.get("head"), command.argv, command.cwd)
         arranged = arrange(subject, command, keeps_products=not is_of_tests)
+        if arranged.is_data:  # a new file that tests ask for may be all that was to be made
+            arranged = arrange(subject, command, keeps_products=True)
         changed_rest = arranged.rest
         if OLD_TESTS not in arranged.files:
             return None

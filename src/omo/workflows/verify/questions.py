@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.proof import changes, git, pins
 from omo.proof.checks import CommandCheck, digest_of_check
@@ -57,6 +59,8 @@ def answer(store: GoalStore, name: str, question: str, data: object) -> Judging:
     reply = parse_reply(question, data)
     content = reply.model_dump()
     _check_turn(goal, question, Files(store.caller.root))
+    digest = sha256(json.dumps(content, sort_keys=True).encode())[:32]
+    _check_replay(store.rows, goal, question, digest)
     judged = Judging(store, goal, question)
     JUDGES[question](judged, reply)
     event = {
@@ -66,6 +70,7 @@ def answer(store: GoalStore, name: str, question: str, data: object) -> Judging:
         "attempt": goal.attempt,
         "contract": goal.spec.contract,
         "tree": Files(store.caller.root).tree,  # the commands that it cites have written what they write
+        "digest": digest,
         "result": judged.result,
         "said": {**content, "why": judged.why},
         "artifacts": judged.artifacts,
@@ -80,6 +85,18 @@ def answer(store: GoalStore, name: str, question: str, data: object) -> Judging:
 
     store.change_whole(decide)
     return judged
+
+
+def _check_replay(rows: list[Row], goal: Goal, question: str, digest: str) -> None:
+    if question == "q3":
+        return
+    for row in rows:
+        is_same = row.get("kind") == "answered" and row.get("digest") == digest and row.get("result") != "gap"
+        if is_same and row.get("goal") != goal.id:
+            raise Refused(
+                f"this is, word for word, the answer to {row.get('question')} of goal {row.get('goal')}",
+                fix=f"look at what {goal.id} produced, and say what you see there",
+            )
 
 
 def _check_turn(goal: Goal, question: str, files: Files) -> None:
@@ -222,7 +239,7 @@ def _judge_q15(judging: Judging, reply: Any) -> None:
     judging.require_cited(*(item.evidence for item in reply.items if item.result == "pass"))
     covered = []
     for item in reply.items:
-        if item.result == "fail" and item.covered:
+        if item.result == "fail" and (item.covered or _is_declared(goal, item.question)):
             covered.append(item.question)
         elif item.result == "fail":
             judging.missing.append(item.question)
@@ -259,6 +276,12 @@ def _checklist_defects(goal: Goal, items: list[ChecklistItem]) -> list[str]:
             defects.append(f"items[{number}].question: {question!r} is asked twice")
         earlier.append(_words(item.question))
     return defects
+
+
+def _is_declared(goal: Goal, question: str) -> bool:
+    """An outcome whose every word is in the question covers it, whatever the answer says."""
+    asked = _words(question)
+    return any(len(_words(outcome)) > 1 and _words(outcome) <= asked for outcome in goal.spec.outcomes)
 
 
 def _words(text: str) -> set[str]:
