@@ -102,7 +102,7 @@ STATES: dict[str, tuple[Callable[[Project], object], tuple[str, ...]]] = {
     "review_blocked": (review, ("G001 is review_blocked",)),
     "complete": (complete, ()),
     "superseded": (supersede, ("G001 is superseded",)),
-    "goal dropped": (lambda shell: omo(shell, "goal", "drop"), ("no active goal", "omo goal create")),
+    "goal dropped": (lambda shell: omo(shell, "goal", "drop"), ("the session has no goal", "omo goal create")),
     "goal paused": (pause, ("the session's goal is paused", "omo goal resume")),
     "goals.json edited": (edit("goals.json", b'"pending"', b'"complete"'), ()),
     "ledger edited": (edit("ledger.jsonl", b"Read the files.", b"Read no file at all."), ("not as omo wrote it",)),
@@ -139,11 +139,11 @@ def test_a_good_gate_completes_a_goal_only_where_it_may(planned: Project, state:
 
 
 @pytest.mark.parametrize("good", [True, False], ids=["a good gate", "a bad gate"])
-def test_a_goal_that_was_not_begun_is_refused_with_the_goal_to_finish_first(shell: Project, good: bool) -> None:
+def test_a_goal_that_was_not_begun_is_refused_with_what_begins_it(shell: Project, good: bool) -> None:
     omo(shell, "ultragoal", "create-goals", "--brief", BRIEF)
     gate = json.dumps(valid_gate(shell.root) if good else {})
     ran = finish(shell, gate)
-    assert (ran.code, "start it first: omo ultragoal complete-goals" in ran.err) == (3, True)
+    assert (ran.code, "omo ultragoal complete-goals starts it" in ran.err) == (3, True)
     omo(shell, "ultragoal", "complete-goals")
     for argv in (
         ("checkpoint", "--goal-id", "G002", "--evidence", "seen", "--quality-gate-json", gate),
@@ -151,7 +151,7 @@ def test_a_goal_that_was_not_begun_is_refused_with_the_goal_to_finish_first(shel
         ("record-review-blockers", "--goal-id", "G002", "--objective", "It must.", "--evidence", "seen"),
     ):
         ran = shell.agent("ultragoal", *argv)
-        assert (ran.code, "checkpoint --goal-id G001 --status" in ran.err) == (3, True), ran.err
+        assert (ran.code, "once no other goal is under way" in ran.err) == (3, True), ran.err
 
 
 def test_without_a_plan_it_says_so(shell: Project) -> None:

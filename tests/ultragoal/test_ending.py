@@ -53,7 +53,7 @@ def test_goals_that_nobody_reviewed_say_so(project: Project) -> None:
     assert told(project) == (
         "omo: finished on the agent's word: ultragoal: 2 of 2 goals complete (G001 'Parse', "
         "G002 'Check'); no hook heard the user say what they want, so the goals are the agent's word for it; not "
-        "reviewed independently, no verdict of omo:architect or omo:qa was seen for G001, G002; "
+        "reviewed independently, no clean verdict of omo:architect or omo:qa on its files was seen for G001, G002; "
         f"on the files as they were at {ended_at(project)}. /omo:report shows what was seen."
     )
 
@@ -130,7 +130,7 @@ def test_what_nobody_can_compare_with_the_files_of_a_review_is_no_clean_word_on_
     assert "Which files were changed cannot be told here" in project.agent("ultragoal", "brief", "critic").out
     project.complete("G001")
     goal_tool.operate("complete", project.run())
-    assert "on which files omo:architect found G001 clean is not known" in told(project)
+    assert "no clean verdict of omo:architect or omo:qa on its files was seen for G001" in told(project)
 
 
 def reworded(project: Project, by: str) -> None:

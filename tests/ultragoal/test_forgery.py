@@ -46,9 +46,9 @@ def forged_receipt(project: Project, name: str) -> dict[str, Any]:
     """As good as it gets without the ledger: right goal, right generation, a gate of its own on disk."""
     plan = project.plan()
     digest = receipts.keep_gate(str(project.directory), project.state, {"forged": name})
-    basis = {**project.receipt("G001")["basis"]}
+    generation = receipts.canonical_digest(receipts.basis_of(plan, plan.goal(name)))
     covers = {goal.id: FORGED["receiptId"] for goal in plan.required}
-    return {**FORGED, "goalId": name, "qualityGateHash": digest, "basis": basis, "covers": covers}
+    return {**FORGED, "goalId": name, "qualityGateHash": digest, "planGeneration": generation, "covers": covers}
 
 
 # Receipts and statuses written by hand

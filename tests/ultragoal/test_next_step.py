@@ -66,7 +66,7 @@ CASES: list[tuple[str, str, str, list[str]]] = [
     ("begin, review", "start-goal", "G002", ["complete-goals"]),
     ("begin, finish", "complete-goal", "", ["omo goal complete"]),
     ("begin, finish, goal complete", "done", "", []),
-    ("begin, finish, goal dropped", "complete-goal", "", ["omo goal create, then omo goal complete"]),
+    ("begin, finish, goal dropped", "create-goal", "", ["omo goal create"]),
     ("begin, finish, add", "start-goal", "G003", ["complete-goals"]),
     ("begin, view edited", "execute-goal", "G001", ["checkpoint --goal-id G001"]),
     ("begin, rubbish added", "tell-user", "", ["omo ledger repair --session"]),

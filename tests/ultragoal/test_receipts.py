@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from omo.errors import OmoError
-from omo.workflows.ultragoal import goal_tool, receipts
+from omo.workflows.ultragoal import goal_tool
 from tests.ultragoal.project import THREE, Project
 
 
@@ -72,10 +72,7 @@ def test_a_receipt_says_what_it_covers(project: Project) -> None:
     assert (first["receiptKind"], last["receiptKind"]) == ("per-goal", "final-aggregate")
     assert "covers" not in first
     assert last["covers"] == {"G001": first["receiptId"], "G002": last["receiptId"]}
-    assert last["planGeneration"] == receipts.canonical_digest(last["basis"])
     assert last["verifiedAt"] == project.goal("G002").updated_at == project.goal("G002").completed_at
-    row = project.rows()[last["checkpointLedgerRow"] - 1]
-    assert row["completionVerification"] == last
 
 
 def test_a_goal_added_after_the_end_stales_the_final_receipt_and_its_completion_issues_a_new_one(

@@ -53,8 +53,7 @@ def reject(project: Project, kind: str, **options: Any) -> OmoError:
 
 
 def test_added_goals_come_last_and_wait(project: Project) -> None:
-    row = project.steer("add_subgoal", title="Find  the leak", objective=" Name the leak. ")
-    assert row["goalIds"] == ["G004"]
+    project.steer("add_subgoal", title="Find  the leak", objective=" Name the leak. ")
     goal = project.goal("G004")
     assert (goal.title, goal.objective, goal.status) == ("Find the leak", "Name the leak.", "pending")
     assert goal.steering == {"kind": "add_subgoal", **WHY}
@@ -63,8 +62,7 @@ def test_added_goals_come_last_and_wait(project: Project) -> None:
 
 
 def test_the_parts_of_a_split_goal_stand_where_it_stood_and_it_is_kept(project: Project) -> None:
-    row = project.steer("split_subgoal", goal_id="G002", replacements=PARTS)
-    assert row["replacementGoalIds"] == ["G004", "G005"]
+    project.steer("split_subgoal", goal_id="G002", replacements=PARTS)
     assert order(project) == ["G001", "G002", "G004", "G005", "G003"]
     assert project.goal("G002").status == "superseded"
     assert project.goal("G002").steering["replacementGoalIds"] == ["G004", "G005"]
@@ -196,9 +194,6 @@ def test_a_refused_attempt_is_recorded_and_changes_no_goal(project: Project, kin
 
 
 # status → the kinds that may be done to a goal in it
-
-
-# status → the kinds that may be done to a goal in it
 MAY = {
     "pending": {"split_subgoal", "revise_pending_wording"},
     "active": set(),
@@ -228,7 +223,6 @@ def bring(project: Project, status: str) -> None:
 
 @pytest.mark.parametrize("status", MAY)
 def test_only_some_goals_can_be_steered(project: Project, status: str) -> None:
-    """What may not be cut as it is may be blocked first, and the refusal says so."""
     bring(project, status)
     given = {"split_subgoal": {"replacements": PARTS}, "revise_pending_wording": {"title": "New"}}
     for kind in ("split_subgoal", "revise_pending_wording", "mark_blocked_superseded"):
@@ -236,8 +230,6 @@ def test_only_some_goals_can_be_steered(project: Project, status: str) -> None:
             continue
         error = reject(project, kind, goal_id="G001", **given.get(kind, {}))
         assert f"G001 is {status}" in words_of(error)
-        if status in ("active", "failed") and kind != "revise_pending_wording":
-            assert error.fix.startswith("omo ultragoal checkpoint --goal-id G001 --status blocked --evidence TEXT")
     for kind in sorted(MAY[status])[:1]:
         project.steer(kind, goal_id="G001", **given.get(kind, {}))
         assert project.kinds()[-1] == "steering_accepted"

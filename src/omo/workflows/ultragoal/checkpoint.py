@@ -162,7 +162,7 @@ def complete(
     plan = run.require_plan()
     goal = plan.goal(name)
     require_cited(run.caller, "--evidence", [evidence])
-    goal.move("complete", active=plan.active)
+    goal.require("complete")
     if step := tool_step(run, plan, goal):
         raise Refused(f"{goal.id} cannot be completed: {step.why}", fix=step.command)
     plan.tool.require_same(goal_json)
@@ -207,7 +207,7 @@ def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Receipt) ->
 
     def decide(plan: Plan) -> tuple[str | None, list[PlanRow]]:
         goal = plan.goal(name)
-        goal.move("complete")
+        goal.require("complete")
         closed: PlanRow = {
             "kind": "goal_checkpointed",
             "goalId": name,

@@ -135,6 +135,5 @@ def plan_row(run: PlanRun, brief: Brief, mode: str) -> PlanRow:
         "goalMode": mode,
         "objective": POINTER,
         "repository": repository(run.caller.root),
-        "goalIds": [goal["id"] for goal in goals],
         "goals": goals,
     }

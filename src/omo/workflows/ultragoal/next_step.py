@@ -71,10 +71,10 @@ def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:
     """What the goal tool lacks for a checkpoint of this goal; None where it lacks nothing."""
     name = goal.id if goal else ""
     tool = plan.tool
-    if tool.status == "paused":
-        return NextStep("resume-goal", "the session's goal is paused", (command("omo goal resume"),), item=name)
     if tool.status != "active":
-        return NextStep("create-goal", "the session has no active goal", (command("omo goal create"),), item=name)
+        action = "resume" if tool.status == "paused" else "create"
+        why = f"the session's goal is {tool.status}" if tool.id else "the session has no goal"
+        return NextStep(f"{action}-goal", why, (command(f"omo goal {action}"),), item=name)
     if tool.objective in plan.objectives_of(goal):
         return None
     why = f"another goal is active ({clip(tool.objective, 80)})"
@@ -147,17 +147,11 @@ def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
 def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
     """Every end is written down with the session's goal, so one that was dropped is made again."""
     tool = plan.tool
-    before: list[str] = []
-    if tool.status == "paused":
-        before = ["omo goal resume"]
-    elif tool.status == "active" and not plan.knows(tool.objective):
-        before = ["omo goal drop", "omo goal create"]
-    elif tool.status != "active" and plan.outcome is not None:
+    if tool.status == "active" and plan.knows(tool.objective):
+        return NextStep("complete-goal", ALL_COMPLETE, (command("omo goal complete"),))
+    if plan.outcome is not None and tool.status != "paused":
         return None
-    elif tool.status != "active":
-        before = ["omo goal create"]
-    first, *others = [*before, "omo goal complete"]
-    return NextStep("complete-goal", ALL_COMPLETE, (command(first), *(command(each, lead="then") for each in others)))
+    return tool_step(run, plan, None)
 
 
 # The first that fits answers: what stands in the way, what is under way, what is left, and what lacks proof.

@@ -41,7 +41,6 @@ def is_last(plan: Plan, goal: Goal) -> bool:
 def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Receipt) -> Receipt:
     """The receipt of a checkpoint that is about to be appended as the ledger's next row."""
     kind = kind_for(plan, goal)
-    basis = basis_of(plan, goal)
     receipt_id = canonical_digest([plan.run, goal.id, plan.seq + 1, now, gate])[:32]
     receipt: Receipt = {
         "schemaVersion": SCHEMA,
@@ -49,11 +48,8 @@ def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Receipt) -> Rece
         "receiptKind": kind,
         "goalId": goal.id,
         "verifiedAt": now,
-        "goalStatusBeforeCheckpoint": goal.status,
         "qualityGateHash": gate,
-        "checkpointLedgerRow": plan.seq + 1,
-        "basis": basis,
-        "planGeneration": canonical_digest(basis),
+        "planGeneration": canonical_digest(basis_of(plan, goal)),
         **facts,
     }
     if kind == FINAL:

@@ -17,7 +17,6 @@ from omo.work.sections import (
     Table,
     decoded,
     facts,
-    joined,
     listed,
     name_in,
     table,
@@ -84,14 +83,13 @@ def _section(viewer: Viewer, run: PlanRun, goal: Goal, item: Item | None) -> Sec
 
 
 def _covers(goal: Goal, receipt: Receipt) -> tuple[tuple[str, str], ...]:
-    basis, covered = part(receipt, "basis"), part(receipt, "covers")
+    covered = part(receipt, "covers")
     kind = str(receipt.get("receiptKind"))
     return facts(
         ("covers", KINDS.get(kind, kind)),
         ("receipts covered", ", ".join(map(str, covered))),
-        ("objective", part(basis, "goal").get("objective")),
+        ("objective", goal.objective),
         *_first_wording(goal),
-        ("blockers", joined(basis.get("blockers")) or "none"),
         ("independence", receipt.get("independence")),
         ("receipt issued", times.moment(str(receipt.get("verifiedAt")))),
     )

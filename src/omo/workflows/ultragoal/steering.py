@@ -67,7 +67,7 @@ class AddSubgoal(Steering):
         (name,) = plan.new_ids(1)
         goal: NewGoal = {"id": name, "title": self.title, "objective": self.objective}
         goal["steering"] = self.origin("add_subgoal")
-        return {"goalIds": [name], "goals": [goal]}
+        return {"goals": [goal]}
 
 
 class SplitSubgoal(Steering):
@@ -75,7 +75,7 @@ class SplitSubgoal(Steering):
     replacements: Annotated[list[Replacement], Field(min_length=2)]
 
     def row(self, plan: Plan) -> PlanRow:
-        goal = _moved(plan, self.goal_id, "split")
+        goal = _steered(plan, self.goal_id, "split")
         names = plan.new_ids(len(self.replacements))
         steering: Steered = {**self.origin("split_replacement"), "sourceGoalId": goal.id}
         if goal.blocks is not None:
@@ -83,7 +83,7 @@ class SplitSubgoal(Steering):
         goals: list[NewGoal] = []
         for name, wording in zip(names, self.replacements, strict=True):
             goals.append({"id": name, "title": wording.title, "objective": wording.objective, "steering": steering})
-        return {"goalId": goal.id, "replacementGoalIds": names, "goals": goals}
+        return {"goalId": goal.id, "goals": goals}
 
 
 class ReorderPending(Steering):
@@ -103,7 +103,7 @@ class RevisePendingWording(Steering):
     objective: Text | None = None
 
     def row(self, plan: Plan) -> PlanRow:
-        goal = _moved(plan, self.goal_id, "revise")
+        goal = _steered(plan, self.goal_id, "revise")
         changed: PlanRow = {}
         if self.title not in (None, goal.title):
             changed["title"] = self.title
@@ -128,14 +128,14 @@ class MarkBlockedSuperseded(Steering):
     goal_id: str
 
     def row(self, plan: Plan) -> PlanRow:
-        goal = _moved(plan, self.goal_id, "supersede")
+        goal = _steered(plan, self.goal_id, "supersede")
         if plan.required == [goal]:
             raise Refused(
                 f"{goal.id} is the only goal that counts: without it nothing would be left to prove",
                 fix="add what takes its place first (omo ultragoal steer --kind add_subgoal), or try it again: "
                 "omo ultragoal complete-goals --retry-blocked",
             )
-        return {"goalId": goal.id, "noReplacementRequired": True}
+        return {"goalId": goal.id}
 
 
 KINDS: dict[str, type[Steering]] = {
@@ -148,9 +148,9 @@ KINDS: dict[str, type[Steering]] = {
 }
 
 
-def _moved(plan: Plan, name: str, what: str) -> Goal:
+def _steered(plan: Plan, name: str, what: str) -> Goal:
     goal = plan.goal(name)
-    goal.move(what)
+    goal.require(what)
     return goal
 
 

@@ -141,13 +141,16 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
 
 
 def steered(row: PlanRow, step: NextStep, notes: list[str]) -> Result:
-    named = [row.get("goalId"), *row.get("goalIds", []), *row.get("replacementGoalIds", [])]
+    new = [goal["id"] for goal in row.get("goals", [])]
+    named = [row.get("goalId"), *new]
     data = {"kind": row["mutation"], "goal_id": next(filter(None, named), None), "row": row, "next": step.command}
-    shown = dict(row)
-    for key, value in row.items():
-        if isinstance(value, list) and key.endswith(("Ids", "Fields")):
-            shown[key] = ", ".join(value)
-    return Result(data, f"{STEERING[row['mutation']].format(**shown)}\nNext: {step.text}", notes=notes)
+    shown = STEERING[row["mutation"]].format(
+        goalId=row.get("goalId"),
+        goals=", ".join(new),
+        order=", ".join(row.get("pendingGoalIds", [])),
+        fields=", ".join(row.get("changedFields", [])),
+    )
+    return Result(data, f"{shown}\nNext: {step.text}", notes=notes)
 
 
 def reviewed(done: QaReview, mode: str, ids: list[str], following: str) -> Result:
