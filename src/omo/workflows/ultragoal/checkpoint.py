@@ -72,13 +72,10 @@ def _filled_gate(filled: Filled, name: str, problem: str) -> Json:
     if not filled.missing:
         return filled.document
     are = "is" if len(filled.missing) == 1 else "are"
-    unreviewed = (
-        f"where no agent can review it: omo ultragoal gate init --goal-id {name} writes the gate with those parts "
-        "left to you, and the receipt says so"
-    )
     raise Refused(
         f"{name} is not shown yet: {counted(len(filled.missing), 'part')} of its quality gate {are} missing",
-        fix=f"then the same again; {filled.way_out or unreviewed}",
+        fix=f"then the same again; where no agent can review it: omo ultragoal gate init --goal-id {name} writes the "
+        "gate with those parts left to you, and the receipt says so",
         defects=[str(defect) for defect in filled.missing],
     )
 

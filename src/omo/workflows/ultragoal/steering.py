@@ -19,13 +19,7 @@ from omo.workflows.ultragoal.run import PlanRun
 LONGEST_SHOWN = 500  # of what a refused attempt leaves in the ledger
 OF_EVERY_KIND = ("evidence", "rationale")
 IN_JSON = ("replacements", "order")
-FLAGS = {
-    "goal_id": "--goal-id …",
-    "title": "--title …",
-    "objective": "--objective …",
-    "replacements": '--replacements-json \'[{"title": "…", "objective": "…"}, {"title": "…", "objective": "…"}]\'',
-    "order": '--order-json \'["G003", "G002"]\' (each pending goal once)',
-}
+USAGE = "omo ultragoal steer --kind {} --evidence TEXT --rationale TEXT …; omo ultragoal steer --help has the rest"
 
 
 def _text(text: str) -> str:
@@ -178,24 +172,18 @@ def steer(run: PlanRun, kind: str, given: dict[str, str], cwd: str = ".") -> Pla
 
 def _read(kind: str, given: dict[str, str], cwd: str) -> Steering:
     """Exactly the options of that kind: what is asked for is never guessed."""
-    if "unknown" in given:
+    asked_for = given.get("unknown") or kind
+    if asked_for not in KINDS:
         raise BadInput(
-            f"{clip(given['unknown'], 120)!r} is no way to steer: what is asked for in other words is not guessed",
+            f"{clip(asked_for, 120)!r} is no way to steer: what is asked for in other words is not guessed, and "
+            "objective, brief, gates and status of goals are not steered",
             fix=f"omo ultragoal steer --kind KIND --evidence TEXT --rationale TEXT; KIND: {', '.join(KINDS)}",
-        )
-    if kind not in KINDS:
-        raise BadInput(
-            f"--kind {clip(kind, 60)!r} is none of the ways to steer; objective, brief, gates and status of goals are "
-            "not among them",
-            fix=f"--kind is one of {', '.join(KINDS)}",
         )
     options: dict[str, Any] = dict(given)
     for name in IN_JSON:
         if name in options and name in KINDS[kind].model_fields:
             options[name] = documents.of_option(options[name], cwd, f"--{name}-json")
-    flags = [text for name, text in FLAGS.items() if name in KINDS[kind].model_fields]
-    usage = " ".join([f"omo ultragoal steer --kind {kind} --evidence TEXT --rationale TEXT", *flags])
-    return validated(KINDS[kind], options, what=f"this {kind}", fix=usage)
+    return validated(KINDS[kind], options, what=f"this {kind}", fix=USAGE.format(kind))
 
 
 def _rejected(kind: str, given: dict[str, str], error: OmoError) -> PlanRow:

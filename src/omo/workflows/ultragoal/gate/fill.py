@@ -58,12 +58,10 @@ class GoalEvidence:
 
 @dataclass(frozen=True)
 class Filled:
-    """The gate of a goal as far as omo can fill it in, and what it lacks. `way_out` says what to do about a gate of the
-    session that no work can make pass."""
+    """The gate of a goal as far as omo can fill it in, and what it lacks."""
 
     document: Json
     missing: list[GateDefect]
-    way_out: str
     has_cleaner: bool
 
 
@@ -99,14 +97,12 @@ def fill(
         lines.append(f"omo ran on the files as they are: {'; '.join(commands)}")
     elif executor_qa["surfaceEvidence"]:
         missing.append(GateDefect("iteration.rerunCommands", RERUN))
-    way_out = ""
     for gate, why in failing.items():
         if _may_fail(subject, gate):
             lines.append(f"gate {gate.name} {why}, as it did before")
         else:
-            text = f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name})"
+            text = f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name}); {_way_out_of(gate, goal.id)}"
             missing.append(GateDefect("iteration.status", text))
-            way_out = _way_out_of(gate, goal.id)
     report = cleaner_report(events, goal.started_at or "")
     if report:
         lines.append(report)
@@ -121,7 +117,7 @@ def fill(
             "blockers": [],
         },
     }
-    return Filled(document, missing, way_out, bool(report))
+    return Filled(document, missing, bool(report))
 
 
 def _evidence_of_gate(gate: Gate) -> GoalEvidence:
@@ -297,7 +293,7 @@ def _way_out_of(gate: Gate, goal: str) -> str:
     if gate.by == "user":
         blocked = f"{CLASSIFY} --goal-id {goal} --evidence TEXT"
         return f"only the user lets what they pinned through (/omo:allow {gate.name}): {blocked}"
-    return f"a gate that no work here can make pass goes, and the end says so: omo gate remove {gate.name}"
+    return f"one that no work here can make pass goes, and the end says so: omo gate remove {gate.name}"
 
 
 def _words_of(review: Review, report: Json) -> str:
