@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from omo.errors import BadInput
-from omo.workflows.ultragoal.goals import MOST_OPEN_BLOCKERS as MOST_OPEN
 from omo.workflows.ultragoal.goals import classify, record_review_blockers
 from tests.ultragoal.project import THREE, Project, make
 from tests.ultragoal.test_steering import bring
@@ -104,16 +102,6 @@ def test_a_goal_whose_review_is_satisfied_comes_next_unless_it_waits(project: Pr
     assert project.complete(following[0]).started == following[1]
 
 
-def test_a_goal_has_at_most_three_open_blockers(project: Project) -> None:
-    names = [project.review("G001", f"Finding {number}.").goal.id for number in range(MOST_OPEN)]
-    with project.refused("G001 has 3 open blockers", ", ".join(names)):
-        project.review("G001", "One more.")
-    before = project.files()
-    again = project.review("G001", " finding  0. ")
-    assert (again.goal.id, again.deduplicated) == (names[0], True)
-    assert project.files() == before
-
-
 def test_a_blocker_may_itself_be_reviewed(project: Project) -> None:
     blocker = project.review("G001").goal.id
     for name in ("G002", "G003"):
@@ -121,20 +109,6 @@ def test_a_blocker_may_itself_be_reviewed(project: Project) -> None:
         project.complete(name)
     assert project.hand_out() == project.goal(blocker)
     assert project.review(blocker, "Its test cannot fail.").goal.blocks == blocker
-
-
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        ({"objective": " "}, "--objective is blank"),
-        ({"evidence": "\n"}, "--evidence is blank"),
-        ({"title": " "}, "--title is blank"),
-    ],
-)
-def test_a_finding_needs_its_words(project: Project, options: dict[str, Any], why: str) -> None:
-    given: dict[str, Any] = {"objective": "It works.", "evidence": "it does not", "title": None, **options}
-    with project.refused(why, kind=BadInput):
-        record_review_blockers(project.run(), "G001", **given)
 
 
 def test_a_blocker_whose_blocker_is_superseded_lets_its_parent_be_tried_again(project: Project) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from omo.state import ledger, paths
 from omo.workflows.ultragoal import create, goal_tool
 from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.plan import POINTER
@@ -31,19 +30,6 @@ def test_the_ledger_is_the_truth_and_the_files_show_it(project: Project) -> None
     assert (project.directory / "brief.md").read_text(encoding="utf-8") == THREE + "\n"
     assert project.kinds() == ["plan_created", "goal_created"]
     assert project.run().problems == []
-
-
-def test_by_force_it_is_archived_with_every_byte_and_the_record_says_so(project: Project) -> None:
-    old = project.create(THREE)
-    before = project.files()
-    project.create(ONE, force=True)
-    (kept,) = archived(project)
-    assert {name: (kept / name).read_bytes() for name in before} == before
-    assert project.statuses() == {"G001": "pending"}
-    assert project.plan().run != old.run
-    rows = ledger.rows(paths.events_file(project.state, project.session))
-    named = [(row["run"], row["what"], row["why"]) for row in rows if row["kind"] == "given-up"]
-    assert named == [(old.run, f"plan {old.run} was given up with 3 open goals", "another was made in its place")]
 
 
 def test_a_finished_plan_makes_room_by_itself_and_is_kept(project: Project) -> None:

@@ -10,7 +10,6 @@ from omo.state import runtime
 from omo.stop import sentences
 from omo.work import times
 from omo.workflows.ultragoal import goal_tool, goals, lifecycle, steering
-from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, TWO, Project, commit
 
 
@@ -82,30 +81,6 @@ def test_a_plan_thrown_away_twice_is_still_known(project: Project) -> None:
         f"plan {first} was given up with 2 open goals",
         f"plan {second} was given up with 1 open goal",
     ]
-
-
-def test_a_plan_cleared_away_and_replaced_before_the_user_saw_it_is_an_exception(project: Project) -> None:
-    before = project.create(TWO).run
-    project.tell()
-    lifecycle.clear(project.caller(), force=True)
-    finish_again(project)
-    assert session_exceptions(project) == [(f"ultragoal plan {before} was given up with 2 open", "agent")]
-
-
-def test_what_a_trivial_blocker_resolved_has_still_to_be_shown(project: Project) -> None:
-    project.begin(ONE)
-    project.prompt("/omo:ultragoal read the file")
-    project.review("G001", "The help text has no typo.")
-    project.hand_out()
-    project.reviewed()
-    project.complete("G002")
-    assert (project.statuses()["G001"], project.tell()["state"]) == ("active", "active")
-    with project.refused("no covered row about G001"):
-        project.complete("G001", gate=valid_gate(project.root, "G009", salt="x"))
-    project.reviewed()
-    project.complete("G001")
-    goal_tool.operate("complete", project.run())
-    assert "done, judged: " in told(project)
 
 
 @pytest.mark.parametrize("by", ["agent", "user"])

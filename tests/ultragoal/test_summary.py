@@ -7,7 +7,7 @@ import pytest
 from omo.state import runtime
 from omo.work import session
 from omo.workflows.ultragoal import goal_tool
-from tests.ultragoal.project import TWO, Project, commit
+from tests.ultragoal.project import Project, commit
 
 SETTINGS = ".sisyphus/omo.json"
 
@@ -46,15 +46,6 @@ def denied(project: Project) -> dict[str, str]:
     return deny
 
 
-def test_while_goals_are_open_no_question_no_pause_and_no_completion(project: Project) -> None:
-    summary = denied(project.begin())
-    assert set(summary) == {"ask", "pause", "complete"}
-    assert "annotate_ledger" in summary["ask"], "where the decision is noted instead"
-    assert "record-review-blockers --goal-id G001" in summary["ask"]
-    assert "classify-blocker --classification human_blocked --goal-id G001" in summary["pause"]
-    assert "G001 is active; G002 is pending" in summary["complete"]
-
-
 @pytest.mark.parametrize("first", ["{}", '{"attended": false}', "rubbish", '{"attended": "x"}', "[]", "{" * 200_000])
 def test_the_agent_cannot_make_the_user_attend_by_an_edit_of_the_projects_file(project: Project, first: str) -> None:
     commit(project.root, SETTINGS, first)
@@ -70,17 +61,3 @@ def test_a_missing_final_receipt_denies_the_end(project: Project) -> None:
     assert set(summary) == {"complete"}
     assert "the quality gate behind the receipt of G001 is gone" in summary["complete"]
     assert "checkpoint --goal-id G001" in summary["complete"]
-
-
-def test_a_per_story_plan_lets_go_of_the_question_and_the_pause_at_its_end(project: Project) -> None:
-    project.create(TWO, mode="per-story")
-    project.hand_out()
-    assert "G001 is active" in denied(project)["complete"]
-    project.complete("G001")
-    assert "complete" not in denied(project), "the story the goal tool is about is proven"
-    goal_tool.operate("complete", project.run())
-    goal_tool.operate("create", project.run())
-    project.complete("G002")
-    assert denied(project) == {}
-    goal_tool.operate("complete", project.run())
-    assert project.tell()["state"] == "done"

@@ -77,15 +77,6 @@ def test_a_session_whose_own_plan_was_removed_takes_none_up_over_it(project: Pro
     assert other.files() == before
 
 
-@pytest.mark.parametrize("source", ["nobody", "", "../other", "/", ".", "no/such/place"])
-def test_a_source_that_is_none_is_named_with_those_that_are(project: Project, source: str) -> None:
-    theirs(project)
-    with pytest.raises(OmoError) as caught:
-        take_up(project, source, by="user")
-    assert caught.value.fix
-    assert not project.ledger.exists()
-
-
 def test_a_plan_that_an_earlier_version_left_in_its_sessions_directory_is_called_gone_and_kept(
     project: Project,
 ) -> None:
