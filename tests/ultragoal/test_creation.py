@@ -76,7 +76,7 @@ def test_what_was_called_off_is_not_where_the_work_began(project: Project) -> No
         project.prompt("/omo:ultragoal read the file")
         if is_called_off:
             project.note(kind="cancelled")
-        assert "between.py" in project.create(ONE, force=True).repository["asked"]["files"]
+        assert "between.py" in project.create(ONE, force=True).repository["files"]["files"]
 
 
 def test_a_plan_too_long_to_be_kept_is_refused_before_the_old_one_is_put_aside(project: Project) -> None:

@@ -232,8 +232,7 @@ def _facts(
     commands += [gate for gate in subject.gates or () if gate.last is not None]
     weakened: list[str] = []
     allowed: list[str] = []
-    repository = run.require_plan().repository
-    began = repository.get("asked") or repository.get("files")  # "a test weakened between the request and the plan"
+    began = run.require_plan().repository.get("files")
     if commands and began:
         examined = proving.subject_of(run.caller, began, gates_of(run).allowed_changes)
         if examined.look.changed != {}:

@@ -99,12 +99,6 @@ def _active(run: PlanRun, plan: Plan) -> NextStep | None:
     return NextStep("execute-goal", why, (checkpoint_command(goal),), item=goal.id)
 
 
-def _paused(run: PlanRun, plan: Plan) -> NextStep | None:
-    """A pause is the whole plan's: Stop lets go while it lasts, so nothing else is next but its end."""
-    can_go_on = plan.first("pending", "failed") or any(not goal.human_blocked for goal in plan.stuck)
-    return tool_step(run, plan, None) if plan.tool.status == "paused" and can_go_on else None
-
-
 def _waiting(run: PlanRun, plan: Plan) -> NextStep | None:
     """Goals to begin, then those that failed."""
     start = command("omo ultragoal complete-goals")
@@ -158,7 +152,6 @@ def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
 RULES: tuple[Callable[[PlanRun, Plan], NextStep | None], ...] = (
     _away,
     _active,
-    _paused,
     _waiting,
     _stuck,
     _unproven,

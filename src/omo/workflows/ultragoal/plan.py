@@ -89,8 +89,7 @@ class Repository(TypedDict, total=False):
     root: str
     git: str
     base: str | None  # the commit its work started from
-    files: Base
-    asked: Base  # the files when the user asked for it, if they are others
+    files: Base  # as they were when the user asked for it
 
 
 class Handoff(TypedDict):

@@ -60,7 +60,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     whole = Section(plan.created_at, plan.updated_at, attachments=(brief,))
     items = {item.id: item for item in view.items}
     of_goals = {goal.id: _section(viewer, run, goal, items.get(goal.id)) for goal in plan.goals}
-    began = plan.repository.get("asked") or plan.repository.get("files")
+    began = plan.repository.get("files")
     changed = None
     if began and plan.outcome is not None:
         changed = base.changed_at_end(viewer.context.root, began, read_files(plan.files_at_end))

@@ -199,14 +199,12 @@ def denials(run: PlanRun, plan: Plan, step: NextStep) -> dict[str, str]:
     goal = plan.active or next(iter(plan.open_goals), None)
     if goal is not None:
         classify = f"{CLASSIFY} --goal-id {goal.id} --evidence 'what only they can do'"
-        keep = ""
-        if goal.status in ("active", "failed", "review_blocked"):
-            keep = f'omo ultragoal record-review-blockers --goal-id {goal.id} --objective "…" --evidence "…", or '
         if plan.handoff is None and step.who != "user":
             denied["ask"] = (
                 f"Ultragoal {goal.id} is open, so no question is put to the user now. Decide what you can and note it: "
                 'omo ultragoal steer --kind annotate_ledger --evidence "what you found" --rationale "what you decided"'
-                f". What only a person can decide is recorded, and the next goal goes on: {keep}{classify}."
+                ". What a review found becomes a goal: omo ultragoal record-review-blockers. What only a person can "
+                f"decide is recorded, and the next goal goes on: {classify}."
             )
         if not plan.is_human_blocked:
             denied["pause"] = (
