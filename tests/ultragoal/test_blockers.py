@@ -9,7 +9,6 @@ import pytest
 from omo.errors import BadInput
 from omo.workflows.ultragoal.goals import classify, record_review_blockers
 from tests.ultragoal.project import THREE, Project, make
-from tests.ultragoal.test_steering import bring
 
 NEEDED = "the user has to enter the production key"
 
@@ -50,30 +49,6 @@ def test_a_finding_becomes_a_goal_and_the_reviewed_one_waits_for_it(project: Pro
     assert done.goal.steering == {"kind": "review_blocker", "blockedGoalId": "G001", "evidence": "src/a.py:7"}
     row = project.rows()[-1]
     assert (row["kind"], row["goalId"]) == ("review_blockers_recorded", "G001")
-
-
-MAY_BE_REVIEWED = {
-    "pending": False,
-    "active": True,
-    "failed": True,
-    "blocked": False,
-    "review_blocked": True,
-    "complete": True,
-    "superseded": False,
-}
-
-
-@pytest.mark.parametrize(("status", "allowed"), MAY_BE_REVIEWED.items())
-def test_what_was_worked_on_can_be_reviewed(status: str, allowed: bool) -> None:
-    project = make()
-    project.create(THREE)
-    bring(project, status)
-    if allowed:
-        assert project.review("G001", "Another finding.").parent.status == "review_blocked"
-        assert (project.goal("G001").receipt, project.goal("G001").completed_at) == ({}, None)
-    else:
-        with project.refused(f"G001 is {status}: review is not possible"):
-            project.review("G001")
 
 
 def test_with_its_last_blocker_the_reviewed_goal_is_under_way_again_and_closed_by_a_gate_of_its_own(

@@ -372,16 +372,6 @@ def test_what_qa_covered_is_held_against_the_contract(project: Project, about: G
     assert judge(project, qa).verdict == verdict
 
 
-def test_a_contract_that_qa_calls_not_applicable_is_not_covered(project: Project) -> None:
-    qa = qa_of(project)
-    qa["contractCoverage"][0]["contractRef"] = "the weather"
-    row = {"id": "spec", "contractRef": "intake.md", "status": "not_applicable", "reason": "nothing of it was touched"}
-    qa["contractCoverage"].append(row)
-    assert judge(project, qa).findings == [
-        "executorQa.contractCoverage: no covered row is about intake.md: name the file and the point in contractRef"
-    ]
-
-
 # What becomes of findings
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from omo.errors import OmoError, Refused
 from omo.hooks import resume
-from omo.workflows.ultragoal import goal_tool, lifecycle
+from omo.workflows.ultragoal import lifecycle
 from omo.workflows.ultragoal.plan import Plan
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, THREE, Project
@@ -51,19 +51,6 @@ def test_a_plan_moves_with_its_goals_and_receipts_and_says_from_where(project: P
     assert (project.tool() is not None, other.tool()) == (True, None), "the session's goal goes along"
     project.finish()
     assert project.final() == "G003"
-
-
-def test_an_own_plan_with_open_goals_stands_in_the_way(project: Project) -> None:
-    other = theirs(project)
-    project.create(ONE)  # and a crash, so that no row names it
-    before = other.files()
-    with project.refused("open work of its own", "omo state clear --mode ultragoal --force"):
-        take_up(project, by="user")
-    assert other.files() == before
-    project.finish()
-    goal_tool.operate("complete", project.run())
-    project.tell()
-    assert len(take_up(project, by="user").goals) == 3
 
 
 def test_a_session_whose_own_plan_was_removed_takes_none_up_over_it(project: Project) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from omo.clock import seconds, stamp
 from omo.errors import NotEvaluable, Refused
-from omo.json_text import Json
 from omo.proof import artifacts, base, changes
 from omo.proof.gate_runs import GateCommand
 from omo.text import clip, counted
@@ -19,7 +18,7 @@ from omo.work.citations import require_cited
 from omo.work.evidence import register, remember
 from omo.workflows.ultragoal import receipts, reviewers
 from omo.workflows.ultragoal.brief import require_text
-from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report, fill
+from omo.workflows.ultragoal.gate.fill import cleaner_report, fill
 from omo.workflows.ultragoal.gate.models import GateDefect
 from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, GateSubject, Inspection, about_the_work
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
@@ -64,30 +63,18 @@ def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
     return reviews
 
 
-def _filled_gate(filled: Filled, name: str, problem: str) -> Json:
-    """The gate that omo has filled in; refused where a part of it is missing. `problem` is why the command that was to
-    show the goal shows nothing, which other evidence does not make good."""
-    if problem and all(problem not in defect.message for defect in filled.missing):
-        filled.missing.append(GateDefect("executorQa.e2eCommands", problem))
-    if not filled.missing:
-        return filled.document
-    are = "is" if len(filled.missing) == 1 else "are"
-    raise Refused(
-        f"{name} is not shown yet: {counted(len(filled.missing), 'part')} of its quality gate {are} missing",
-        fix=f"then the same again; where no agent can review it: omo ultragoal gate init --goal-id {name} writes the "
-        "gate with those parts left to you, and the receipt says so",
-        defects=[str(defect) for defect in filled.missing],
-    )
-
-
-def _require_passing(run: PlanRun, name: str, subject: GateSubject, gate: object) -> Inspection:
+def _require_passing(
+    run: PlanRun, name: str, subject: GateSubject, gate: object, missing: list[GateDefect]
+) -> Inspection:
+    """What a gate that passes rests on; refused with each defect, or with what is missing of one that omo filled in."""
     artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
-    inspection = inspect(gate, subject)
+    inspection = Inspection(defects=missing) if missing else inspect(gate, subject)
     if inspection.defects:
         raise Refused(
-            f"the quality gate of {name} does not pass: {counted(len(inspection.defects), 'defect')}",
-            fix="mend them all, then the same again; what the review found wrong with the work itself: "
-            f"omo ultragoal record-review-blockers --goal-id {name} --objective TEXT --evidence TEXT",
+            f"{name} is not shown yet: its quality gate has {counted(len(inspection.defects), 'defect')}",
+            fix="mend them all, then the same again; what a review found wrong with the work itself: omo ultragoal "
+            f"record-review-blockers --goal-id {name} --objective TEXT --evidence TEXT; where no agent can review it: "
+            f"omo ultragoal gate init --goal-id {name} writes a gate with that left to you, and the receipt says so",
             defects=[str(defect) for defect in inspection.defects],
         )
     return inspection
@@ -177,9 +164,14 @@ def complete(
         # What was run here may have changed the work, and then nobody has reviewed it.
         for agent, review in reviewers.reviews_of(run, goal).items():
             reviewed[agent] = review.without(gates_of(run).left_out)
+    missing: list[GateDefect] = []
     if gate is None:
-        gate = _filled_gate(fill(goal, subject, reviewed, run.caller.events, evidence), name, problem)
-    inspection = _require_passing(run, name, subject, gate)
+        filled = fill(goal, subject, reviewed, run.caller.events, evidence)
+        gate, missing = filled.document, filled.missing
+        # Other evidence does not make good that the command shows nothing.
+        if problem and all(problem not in defect.message for defect in missing):
+            missing.append(GateDefect("executorQa.e2eCommands", problem))
+    inspection = _require_passing(run, name, subject, gate, missing)
     registered = {}
     for path in inspection.cited:
         artifact = register(run.caller, path, goal=subject.goal, started_at=subject.started_at)
