@@ -140,17 +140,6 @@ def test_a_row_an_agent_wrote_into_the_session_ledger_is_no_reviewer(project: Pr
 # A crash between two writes
 
 
-def test_a_replay_after_a_crash_brings_the_files_up_to_the_ledger(project: Project) -> None:
-    project.begin()
-    behind = project.goals_json.read_bytes()
-    project.complete("G001")
-    shown, rows = project.goals_json.read_bytes(), project.ledger.read_bytes()
-    project.goals_json.write_bytes(behind)
-    assert project.run().problems == [], "behind is not edited"
-    assert not project.complete("G001").changed
-    assert (project.goals_json.read_bytes(), project.ledger.read_bytes()) == (shown, rows)
-
-
 def test_a_crash_before_the_mark_is_no_damage(project: Project) -> None:
     project.begin()
     mark = project.directory / "mark.json"

@@ -58,16 +58,6 @@ def test_the_users_force_gets_past_a_ledger_nobody_can_read(project: Project, ru
     assert (archived(project)[0] / "ledger.jsonl").read_bytes() == rubbish
 
 
-def test_a_plan_works_outside_git_too(tmp_path: Path) -> None:
-    plain = Project(tmp_path / "plain")
-    plain.root.mkdir()
-    assert plain.create(ONE).repository["base"] is None
-    plain.hand_out()
-    assert "began at commit" not in plain.agent("ultragoal", "brief", "qa").out
-    plain.finish()
-    assert plain.final() == "G001"
-
-
 def test_what_was_called_off_is_not_where_the_work_began(project: Project) -> None:
     project.prompt("/omo:ultragoal read the file")
     (project.root / "between.py").write_text("theirs\n", encoding="utf-8")

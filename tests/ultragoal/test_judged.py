@@ -59,16 +59,6 @@ def test_what_a_reviewer_said_against_it_is_named_and_not_called_no_verdict(plan
     assert "architectReview: omo:architect said BLOCK: mend what it found, and let it look again\n" in said
 
 
-def test_the_command_that_is_to_show_a_goal_has_to_end_well(planned: Project) -> None:
-    reviewed(planned)
-    closing = ("ultragoal", "checkpoint", "--evidence", "it was seen", "--")
-    for case in ((), ("--attack", "no file", "--expect", "it says so")):
-        refused = planned.check(*closing, "grep", "nothing", "parse.py", code=3)
-        assert refused.err.count("grep nothing parse.py ended with exit 1, which is no success") == 1
-        planned.check("evidence", "replay", *case, "--", "cat", "parse.py")
-    planned.check(*closing, "cat", "parse.py")
-
-
 def test_what_the_user_typed_after_the_plan_was_made_is_asked_too(planned: Project) -> None:
     reviewed(planned)
     completed(planned)

@@ -198,29 +198,8 @@ def a_directory(path: Path) -> None:
     (path / "in it").mkdir(parents=True)
 
 
-def odd_rows(path: Path) -> None:
-    path.write_text('{"kind": ["a"], "seq": "x"}\n{"kind": "goal_started"}\n[1]\n')
-
-
 def empty(path: Path) -> None:
     path.write_bytes(b"")
-
-
-@pytest.mark.parametrize("name", ["ledger.jsonl", "goals.json", "mark.json"])
-@pytest.mark.parametrize("corrupt", [garbage, a_directory, odd_rows, empty, Path.unlink])
-def test_the_user_recovers_from_anything_by_force(planned: Project, name: str, corrupt: Callable[[Path], None]) -> None:
-    other = planned.other()
-    other.create(TWO)
-    theirs = other.files()
-    corrupt(planned.directory / name)
-    with pytest.raises(Refused) as refused:
-        lifecycle.clear(planned.caller("user"), force=False)
-    assert "omo state clear --mode ultragoal --force" in refused.value.fix
-    assert lifecycle.clear(planned.caller("user"), force=True) is not None
-    assert other.files() == theirs
-    assert planned.told() == {}
-    planned.create(TWO)
-    assert planned.run().problems == []
 
 
 @pytest.mark.parametrize("corrupt", [garbage, a_directory, empty])

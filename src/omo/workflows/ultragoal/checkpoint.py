@@ -122,7 +122,7 @@ def missing_parts(run: PlanRun, plan: Plan, goal: Goal) -> list[str]:
     """What a checkpoint would lack that it does not bring about itself: the cleaner, the reviewers, an attack."""
     subject = subject_of(run, plan, goal)
     filled = fill(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
-    parts = [] if filled.has_cleaner else [NO_CLEANER]
+    parts = [] if cleaner_report(run.caller.events, goal.started_at or "") else [NO_CLEANER]
     return parts + [str(defect) for defect in filled.missing if defect.path in BY_OTHERS]
 
 

@@ -62,7 +62,6 @@ class Filled:
 
     document: Json
     missing: list[GateDefect]
-    has_cleaner: bool
 
 
 def fill(
@@ -72,13 +71,17 @@ def fill(
     recorded = _recorded(subject)
     cited = frozenset(str(evidence.row["path"]) for evidence in recorded)
     valid = [evidence for evidence in recorded if not evidence.problem]
-    failing: dict[Gate, str] = {}  # with why
-    for gate in subject.gates or ():
-        if why := proof.gate_problem(subject, gate, cited):
-            failing[gate] = why
-        else:
-            valid.append(_evidence_of_gate(gate))
     missing: list[GateDefect] = []
+    lines = [words] if words else []
+    for gate in subject.gates or ():
+        why = proof.gate_problem(subject, gate, cited)
+        if not why:
+            valid.append(_evidence_of_gate(gate))
+        elif _may_fail(subject, gate):
+            lines.append(f"gate {gate.name} {why}, as it did before")
+        else:
+            text = f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name}); {_way_out_of(gate, goal.id)}"
+            missing.append(GateDefect("iteration.status", text))
     clean: dict[str, Review] = {}
     for agent, place in ((ARCHITECT, "architectReview"), (QA, "executorQa.redTeamStatus")):
         if why := _review_problem(goal, subject, agent, reviews.get(agent), cited):
@@ -92,19 +95,11 @@ def fill(
     if not executor_qa["adversarialCases"]:
         missing.append(GateDefect("executorQa.adversarialCases", _why_outdated(recorded, is_attack=True) or ATTACK))
     commands = list(dict.fromkeys(evidence.command for evidence in valid if evidence.command))
-    lines = [words] if words else []
     if commands:
         lines.append(f"omo ran on the files as they are: {'; '.join(commands)}")
     elif executor_qa["surfaceEvidence"]:
         missing.append(GateDefect("iteration.rerunCommands", RERUN))
-    for gate, why in failing.items():
-        if _may_fail(subject, gate):
-            lines.append(f"gate {gate.name} {why}, as it did before")
-        else:
-            text = f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name}); {_way_out_of(gate, goal.id)}"
-            missing.append(GateDefect("iteration.status", text))
-    report = cleaner_report(events, goal.started_at or "")
-    if report:
+    if report := cleaner_report(events, goal.started_at or ""):
         lines.append(report)
     document = {
         "architectReview": _architect_review(clean.get(ARCHITECT)),
@@ -117,7 +112,7 @@ def fill(
             "blockers": [],
         },
     }
-    return Filled(document, missing, bool(report))
+    return Filled(document, missing)
 
 
 def _evidence_of_gate(gate: Gate) -> GoalEvidence:
