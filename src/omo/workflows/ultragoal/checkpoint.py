@@ -131,10 +131,10 @@ def complete(
     name: str,
     evidence: str,
     *,
+    rerun: Callable[[GateSubject, Collection[str]], str],
     goal_json: object = None,
     gate: object = None,
     gate_file: str = "",
-    rerun: Callable[[GateSubject, Collection[str]], str] | None = None,
 ) -> Done:
     """Close a goal. Every refusal comes before the first row of the plan. `gate_file` is where in the project the gate
     was read from.
@@ -156,21 +156,16 @@ def complete(
     reviewed = _require_agreement(run, goal)  # before replays, which may write files
     held = hold(run.caller, is_last=receipts.is_last(plan, goal))
     subject = subject_of(run, plan, goal, gate_file)
-    problem = ""
-    if gate is None and rerun is not None:
+    missing: list[GateDefect] = []
+    if gate is None:
         problem = rerun(subject, held.settled)
         run.caller.forget()
         subject = subject_of(run, plan, goal, gate_file)
         # What was run here may have changed the work, and then nobody has reviewed it.
         for agent, review in reviewers.reviews_of(run, goal).items():
             reviewed[agent] = review.without(gates_of(run).left_out)
-    missing: list[GateDefect] = []
-    if gate is None:
-        filled = fill(goal, subject, reviewed, run.caller.events, evidence)
+        filled = fill(goal, subject, reviewed, run.caller.events, evidence, problem)
         gate, missing = filled.document, filled.missing
-        # Other evidence does not make good that the command shows nothing.
-        if problem and all(problem not in defect.message for defect in missing):
-            missing.append(GateDefect("executorQa.e2eCommands", problem))
     inspection = _require_passing(run, name, subject, gate, missing)
     registered = {}
     for path in inspection.cited:

@@ -65,9 +65,15 @@ class Filled:
 
 
 def fill(
-    goal: Goal, subject: GateSubject, reviews: Mapping[str, Review], events: list[SessionEvent], words: str = ""
+    goal: Goal,
+    subject: GateSubject,
+    reviews: Mapping[str, Review],
+    events: list[SessionEvent],
+    words: str = "",
+    problem: str = "",
 ) -> Filled:
-    """`events` are what hooks saw in the session, `words` what is said of the goal by whoever closes it."""
+    """`events` are what hooks saw in the session, `words` what is said of the goal by whoever closes it. `problem` is
+    why the command that was to show the goal shows nothing, which other evidence does not make good."""
     recorded = _recorded(subject)
     cited = frozenset(str(evidence.row["path"]) for evidence in recorded)
     valid = [evidence for evidence in recorded if not evidence.problem]
@@ -101,6 +107,8 @@ def fill(
         missing.append(GateDefect("iteration.rerunCommands", RERUN))
     if report := cleaner_report(events, goal.started_at or ""):
         lines.append(report)
+    if problem and all(problem not in defect.message for defect in missing):
+        missing.append(GateDefect("executorQa.e2eCommands", problem))
     document = {
         "architectReview": _architect_review(clean.get(ARCHITECT)),
         "executorQa": executor_qa,
