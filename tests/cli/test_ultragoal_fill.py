@@ -276,7 +276,7 @@ def test_a_lighter_gate_of_an_earlier_version_is_not_there_and_breaks_nothing(pr
 
 def test_the_next_step_names_what_the_gate_still_asks_for(started: Project) -> None:
     refused = closed(started, "python3", "greet.py", "you")
-    assert "3 parts of its quality gate are missing" in refused.err
+    assert "its quality gate has 3 defects" in refused.err
     text = started.agent("next").out
     for part in (
         "omo ultragoal brief architect",

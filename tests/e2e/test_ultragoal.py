@@ -119,7 +119,7 @@ def test_three_goals_from_the_brief_to_the_final_receipt(stage: Stage) -> None:
     )
     terminal = open_terminal(stage, "work through the brief")
     terminal.wait_for("Everything is proven.")
-    words = "no verdict of omo:architect or omo:qa was seen for G002, G003, G004"
+    words = "no clean verdict of omo:architect or omo:qa on its files was seen for G002, G003, G004"
     terminal.wait_for(lambda screen: words in " ".join(screen.split()))
     assert "omo: ended with exceptions: no cleaner looked at G001" in " ".join(terminal.scrollback().split())
     assert stage.model.overruns == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from omo.state import paths
-from tests.project import SESSION, Project, Ran, plan_directory
+from tests.project import Project, Ran
 from tests.ultragoal.gates import valid_gate
 
 BRIEF = "@goal: Parse\nRead the files.\n@goal: Export\nWrite the report.\n@goal: Send\nSend it."
@@ -56,28 +56,9 @@ def pause(shell: Project) -> None:
     omo(shell, "goal", "pause")
 
 
-def plan_file(shell: Project, name: str) -> Path:
-    return plan_directory(shell.state, SESSION) / name
-
-
-def edit(name: str, old: bytes, new: bytes) -> Callable[[Project], None]:
-    def harm(shell: Project) -> None:
-        path = plan_file(shell, name)
-        assert old in path.read_bytes()
-        path.write_bytes(path.read_bytes().replace(old, new))
-
-    return harm
-
-
 def start_another(shell: Project) -> None:
     set_back(shell, "failed")
     omo(shell, "ultragoal", "complete-goals")
-
-
-def move_project(shell: Project) -> None:
-    target = shell.root.parent / "moved"
-    shell.root.rename(target)
-    shell.root = target
 
 
 def damage_evidence(shell: Project) -> None:
@@ -102,18 +83,11 @@ STATES: dict[str, tuple[Callable[[Project], object], tuple[str, ...]]] = {
     "review_blocked": (review, ("G001 is review_blocked",)),
     "complete": (complete, ()),
     "superseded": (supersede, ("G001 is superseded",)),
-    "goal dropped": (lambda shell: omo(shell, "goal", "drop"), ("no active goal", "omo goal create")),
+    "goal dropped": (lambda shell: omo(shell, "goal", "drop"), ("the session has no goal", "omo goal create")),
     "goal paused": (pause, ("the session's goal is paused", "omo goal resume")),
-    "goals.json edited": (edit("goals.json", b'"pending"', b'"complete"'), ()),
-    "ledger edited": (edit("ledger.jsonl", b"Read the files.", b"Read no file at all."), ("not as omo wrote it",)),
-    "ledger cut": (lambda shell: plan_file(shell, "ledger.jsonl").write_bytes(b""), ("not as omo wrote it",)),
-    "mark gone": (lambda shell: plan_file(shell, "mark.json").unlink(), ("not as omo wrote it",)),
-    "plan gone": (lambda shell: shutil.rmtree(plan_file(shell, ".")), ("not as omo wrote it",)),
-    "project moved": (move_project, ()),
     "evidence damaged": (damage_evidence, ("evidence", "repair")),
     "evidence damaged after it was complete": (after_completing(damage_evidence), ()),
     "files gone after it was complete": (after_completing(lambda shell: shutil.rmtree(shell.root / "artifacts")), ()),
-    "a lost receipt": (after_completing(lambda shell: shutil.rmtree(plan_file(shell, "gates"))), ()),
 }
 
 
@@ -139,11 +113,11 @@ def test_a_good_gate_completes_a_goal_only_where_it_may(planned: Project, state:
 
 
 @pytest.mark.parametrize("good", [True, False], ids=["a good gate", "a bad gate"])
-def test_a_goal_that_was_not_begun_is_refused_with_the_goal_to_finish_first(shell: Project, good: bool) -> None:
+def test_a_goal_that_was_not_begun_is_refused_with_what_begins_it(shell: Project, good: bool) -> None:
     omo(shell, "ultragoal", "create-goals", "--brief", BRIEF)
     gate = json.dumps(valid_gate(shell.root) if good else {})
     ran = finish(shell, gate)
-    assert (ran.code, "start it first: omo ultragoal complete-goals" in ran.err) == (3, True)
+    assert (ran.code, "omo ultragoal complete-goals starts it" in ran.err) == (3, True)
     omo(shell, "ultragoal", "complete-goals")
     for argv in (
         ("checkpoint", "--goal-id", "G002", "--evidence", "seen", "--quality-gate-json", gate),
@@ -151,8 +125,4 @@ def test_a_goal_that_was_not_begun_is_refused_with_the_goal_to_finish_first(shel
         ("record-review-blockers", "--goal-id", "G002", "--objective", "It must.", "--evidence", "seen"),
     ):
         ran = shell.agent("ultragoal", *argv)
-        assert (ran.code, "checkpoint --goal-id G001 --status" in ran.err) == (3, True), ran.err
-
-
-def test_without_a_plan_it_says_so(shell: Project) -> None:
-    assert "no ultragoal plan" in finish(shell, json.dumps(valid_gate(shell.root))).err
+        assert (ran.code, "once no other goal is under way" in ran.err) == (3, True), ran.err

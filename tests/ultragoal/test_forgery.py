@@ -14,7 +14,7 @@ import pytest
 
 from omo.errors import OmoError
 from omo.state import paths
-from omo.workflows.ultragoal import goal_tool, lifecycle, receipts
+from omo.workflows.ultragoal import goal_tool, receipts
 from omo.workflows.ultragoal.run import ULTRAGOAL
 from omo.workflows.ultrawork import gates as pinned_gates
 from tests.ultragoal.gates import Gate, add_surface, artifact, surface, valid_gate
@@ -42,85 +42,11 @@ def assert_not_released(project: Project) -> None:
         goal_tool.operate("complete", project.run())
 
 
-def forged_receipt(project: Project, name: str) -> dict[str, Any]:
-    """As good as it gets without the ledger: right goal, right generation, a gate of its own on disk."""
-    plan = project.plan()
-    digest = receipts.keep_gate(str(project.directory), project.state, {"forged": name})
-    basis = {**project.receipt("G001")["basis"]}
-    covers = {goal.id: FORGED["receiptId"] for goal in plan.required}
-    return {**FORGED, "goalId": name, "qualityGateHash": digest, "basis": basis, "covers": covers}
-
-
 # Receipts and statuses written by hand
-
-
-def test_receipts_written_into_goals_json_count_for_nothing(project: Project) -> None:
-    project.at_work()
-    shown = json.loads(project.goals_json.read_text())
-    for goal in shown["goals"]:
-        goal.update(status="complete", completionVerification=forged_receipt(project, goal["id"]))
-    project.goals_json.write_text(json.dumps(shown, indent=2) + "\n")
-    assert project.statuses() == {"G001": "complete", "G002": "active"}
-    assert "was edited" in project.run().edited_view()
-    assert_not_released(project)
-    project.complete("G002")
-    assert project.final() == "G002"
-
-
-def forged_row(project: Project, **more: Any) -> dict[str, Any]:
-    return {
-        "seq": len(project.rows()) + 1,
-        "ts": "2026-02-22T18:00:00.000Z",
-        "kind": "goal_checkpointed",
-        "actor": "user",
-        "goalId": "G002",
-        "status": "complete",
-        "evidence": "trust me",
-        "completionVerification": forged_receipt(project, "G002"),
-        **more,
-    }
-
-
-def add_line(project: Project, row: dict[str, Any]) -> None:
-    with project.ledger.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(row) + "\n")
-
-
-CHAINS: dict[str, dict[str, Any]] = {
-    "no chain": {},
-    "a made-up chain": {"prev": "0" * 32},
-    "an old number": {"seq": 2, "prev": "0" * 32},
-    "a far number": {"seq": 999, "prev": "0" * 32},
-}
-
-
-@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
-def test_a_row_appended_by_hand_is_seen_and_never_believed(project: Project, chain: dict[str, Any]) -> None:
-    project.at_work()
-    add_line(project, forged_row(project, **chain))
-    assert project.run().problems
-    assert_not_released(project)
-    with project.refused("not as omo wrote it"):
-        project.complete("G002")
-    assert lifecycle.clear(project.caller("user"), force=True) is not None
-    assert (project.run().plan, project.run().problems) == (None, []), "nothing of it is believed"
 
 
 def test_a_receipt_whose_gate_is_named_by_a_path_leads_nowhere() -> None:
     assert receipts.gate_file("/d", "../../etc/passwd") == os.path.join("/d", "gates", "none.json")
-
-
-def test_a_truncated_ledger_is_seen(project: Project) -> None:
-    """The row that opened a blocker is cut off, so that the plan looks finished."""
-    project.begin(ONE)
-    project.finish()
-    project.review("G001")
-    project.tell()
-    lines = project.ledger.read_bytes().splitlines(keepends=True)
-    project.ledger.write_bytes(b"".join(lines[:-1]))
-    assert project.plan().open_goals == []
-    assert "before row" in project.run().problems[0]
-    assert_not_released(project)
 
 
 # Plans put in the place of the real one
@@ -133,20 +59,6 @@ ALL_DONE = {
         {"id": "G002", "title": "Check", "objective": "Check.", "status": "complete", "completionVerification": FORGED},
     ],
 }
-
-
-@pytest.mark.parametrize("without", [("mark.json",), ("mark.json", "ledger.jsonl")])
-def test_another_plan_next_to_what_is_left_of_a_ledger_ends_nothing(project: Project, without: tuple[str, ...]) -> None:
-    project.at_work()
-    project.goals_json.write_text(json.dumps(ALL_DONE))
-    for name in without:
-        (project.directory / name).unlink()
-    before = project.files()
-    assert project.run().problems
-    for attempt in (lambda: goal_tool.operate("complete", project.run()), lambda: project.complete("G002")):
-        with pytest.raises(OmoError):
-            attempt()
-    assert project.files() == before
 
 
 @pytest.mark.parametrize("document", [ALL_DONE, {"goals": []}, {"goals": "none"}, {}])

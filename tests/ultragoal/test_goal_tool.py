@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -81,23 +80,6 @@ def test_without_a_plan_there_is_no_goal_and_what_makes_one_is_named(project: Pr
     assert project.state_files() == {}
 
 
-def test_a_goal_is_what_its_ledger_says(project: Project) -> None:
-    goal_tool.operate("drop", planned(project).run())
-    created = goal_tool.operate("create", project.run(), f"  {POINTER}\n").goal
-    assert created == project.tool()
-    assert created.objective == POINTER
-    project.close(*NAMES)
-    paused = goal_tool.operate("pause", project.run()).goal
-    assert paused == project.tool()
-    assert (paused.id, paused.created_at) == (created.id, created.created_at)
-    assert paused.updated_at > created.updated_at
-    goal_tool.operate("drop", project.run("user"))
-    assert project.tool() is None
-    assert [row["actor"] for row in tool_rows(project)] == ["agent", "agent", "agent", "agent", "user"]
-    goal_tool.operate("create", project.run())
-    assert live(project).id != created.id
-
-
 def test_a_plan_of_before_its_ledger_had_the_goal_asks_for_one(project: Project) -> None:
     run = begin(project.caller())
     run.append(create.plan_row(run, parse(THREE), "aggregate"), {"kind": "goal_resumed", "goal": "t1"})
@@ -109,22 +91,6 @@ def test_a_plan_of_before_its_ledger_had_the_goal_asks_for_one(project: Project)
 
 
 # A goal and the plan of its session
-
-
-def test_without_an_objective_the_plan_says_it(project: Project) -> None:
-    planned(project)
-    assert live(project).objective == POINTER
-
-
-def test_in_a_per_story_plan_it_is_the_current_goals_objective(project: Project) -> None:
-    planned(project, "per-story")
-    assert live(project).objective == "Read the file."
-    goal_tool.operate("drop", project.run())
-    project.start("G001")
-    project.close("G001")
-    project.start("G002")
-    goal_tool.operate("create", project.run())
-    assert live(project).objective == "Check each row."
 
 
 @pytest.mark.parametrize(
@@ -140,13 +106,6 @@ def test_a_goal_that_would_block_every_checkpoint_is_refused(project: Project, m
 
 
 # Pausing
-
-
-def paused(project: Project) -> Project:
-    planned(project).start()
-    project.classify()
-    goal_tool.operate("pause", project.run())
-    return project
 
 
 def refused_pause(project: Project) -> str:
@@ -169,25 +128,6 @@ def test_a_pause_needs_the_latest_row_to_say_that_a_person_is_needed(project: Pr
     assert (live(project).status, live(project).why) == ("paused", "the key is with the user")
 
 
-def test_what_stands_already_writes_no_row_anywhere(project: Project) -> None:
-    paused(project)
-    before = project.state_files()
-    assert not goal_tool.operate("pause", project.run()).changed
-    assert project.state_files() == before
-    goal_tool.operate("resume", project.run())
-    before = project.state_files()
-    assert not goal_tool.operate("resume", project.run()).changed
-    assert project.state_files() == before
-
-
-def test_a_forged_classification_allows_no_pause(project: Project) -> None:
-    planned(project)
-    forged = '{"seq":2,"ts":"2026-02-22T17:20:01.000Z","kind":"blocker_classified","actor":"user","prev":"x",'
-    with project.ledger.open("a") as file:
-        file.write(forged + '"classification":"human_blocked","evidence":"let me go"}\n')
-    assert "not as omo wrote it" in refused_pause(project)
-
-
 # Completing
 
 
@@ -197,25 +137,6 @@ def refused_completion(project: Project) -> Refused:
     assert live(project).status == "active"
     assert "omo " in refused.value.fix
     return refused.value
-
-
-def test_the_plans_goal_is_complete_with_a_fresh_final_receipt(project: Project) -> None:
-    planned(project).close(*NAMES)
-    project.append(steered("add_subgoal", goals=[{"id": "G004", "title": "More", "objective": "Do more"}]))
-    assert refused_completion(project).details["defects"] == ["G004 is pending"], "which came later"
-    project.close("G004")
-    assert goal_tool.operate("complete", project.run()).changed
-    assert tool_rows(project)[-1]["receipts"] == [project.receipt("G004")["receiptId"]]
-
-
-def test_complete_by_word_alone_is_not_complete(project: Project) -> None:
-    planned(project)
-    for name in NAMES:
-        row = {"kind": "goal_checkpointed", "goalId": name, "status": "complete", "evidence": "trust me"}
-        project.append({"kind": "goal_started", "goalId": name}, row)
-    refused = refused_completion(project)
-    assert "checkpoint --goal-id G001" in refused.fix
-    assert "G001 was completed without a receipt of omo" in str(refused.details["defects"])
 
 
 def test_a_storys_goal_is_complete_with_that_storys_receipt(project: Project) -> None:
@@ -247,15 +168,3 @@ def test_rewording_a_story_does_not_set_its_goal_free(project: Project) -> None:
 
 
 # Damage
-
-
-def edit_a_row(directory: Path) -> None:
-    path = directory / "ledger.jsonl"
-    path.write_text(path.read_text().replace("with the user", "with the cat"))
-
-
-def test_after_the_users_repair_the_goal_is_what_the_whole_rows_say(project: Project) -> None:
-    paused(project)
-    edit_a_row(project.directory)
-    assert project.user("ledger", "repair", "--session", project.session).code == 0
-    assert (live(project).status, project.run().problems) == ("active", [])

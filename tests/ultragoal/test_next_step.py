@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from omo.workflows.ultragoal import goal_tool, lifecycle
-from tests.ultragoal.project import ONE, THREE, TWO, Project
+from tests.ultragoal.project import ONE, TWO, Project
 
 MOVES: dict[str, Callable[[Project], object]] = {
     "create": lambda project: project.create(),
@@ -66,7 +66,7 @@ CASES: list[tuple[str, str, str, list[str]]] = [
     ("begin, review", "start-goal", "G002", ["complete-goals"]),
     ("begin, finish", "complete-goal", "", ["omo goal complete"]),
     ("begin, finish, goal complete", "done", "", []),
-    ("begin, finish, goal dropped", "complete-goal", "", ["omo goal create, then omo goal complete"]),
+    ("begin, finish, goal dropped", "create-goal", "", ["omo goal create"]),
     ("begin, finish, add", "start-goal", "G003", ["complete-goals"]),
     ("begin, view edited", "execute-goal", "G001", ["checkpoint --goal-id G001"]),
     ("begin, rubbish added", "tell-user", "", ["omo ledger repair --session"]),
@@ -96,14 +96,3 @@ def test_what_is_shown_is_bounded(project: Project) -> None:
     step = project.step()
     assert len(step.text) < 400
     assert "\x1b" not in step.text
-
-
-def test_a_story_is_completed_before_the_next_is_created(project: Project) -> None:
-    project.create(THREE, mode="per-story")
-    project.hand_out()
-    project.complete("G001")
-    assert project.step().command == "omo goal complete, then omo goal create"
-    assert goal_tool.operate("complete", project.run()).changed
-    assert project.step().command == "omo goal create"
-    goal_tool.operate("create", project.run())
-    assert project.step().action == "execute-goal"

@@ -108,20 +108,6 @@ def test_while_handed_off_stop_lets_go_and_tells_the_user_once(planned: Project,
     assert stopping(planned)[0] == "block"
 
 
-def test_a_finished_run_stays_done_when_it_is_marked(project: Project) -> None:
-    make(project, "complete")
-    goal_tool.operate("complete", project.run())
-    project.tell()
-    write(project, "handoff")
-    assert project.told()["state"] == "done"
-
-
-def test_the_mark_of_an_earlier_plan_says_nothing_of_the_next(planned: Project) -> None:
-    write(planned, "handoff")
-    planned.create(TWO, force=True)
-    assert phase(planned) == "pending"
-
-
 def test_a_detour_through_a_handoff_gives_no_new_budget(planned: Project) -> None:
     planned.change_row(lambda row: session.exhaust(row, rule="cap", why="8 blocks"), {"kind": "allowed"})
     write(planned, "handoff")
@@ -159,15 +145,6 @@ def test_forward_from_any_phase_back_only_from_handoff_or_complete(project: Proj
             assert "omo " in refused.value.fix
         else:
             assert hand_off(project, to) == "handoff"
-
-
-def test_clearing_takes_the_mark_with_it(planned: Project) -> None:
-    write(planned, "handoff")
-    hand_off(planned, "ultraplan")
-    lifecycle.clear(planned.caller("user"), force=True)
-    assert phase(planned) == "missing"
-    planned.create(TWO)
-    assert phase(planned) == "pending"
 
 
 # Clearing
@@ -221,29 +198,8 @@ def a_directory(path: Path) -> None:
     (path / "in it").mkdir(parents=True)
 
 
-def odd_rows(path: Path) -> None:
-    path.write_text('{"kind": ["a"], "seq": "x"}\n{"kind": "goal_started"}\n[1]\n')
-
-
 def empty(path: Path) -> None:
     path.write_bytes(b"")
-
-
-@pytest.mark.parametrize("name", ["ledger.jsonl", "goals.json", "mark.json"])
-@pytest.mark.parametrize("corrupt", [garbage, a_directory, odd_rows, empty, Path.unlink])
-def test_the_user_recovers_from_anything_by_force(planned: Project, name: str, corrupt: Callable[[Path], None]) -> None:
-    other = planned.other()
-    other.create(TWO)
-    theirs = other.files()
-    corrupt(planned.directory / name)
-    with pytest.raises(Refused) as refused:
-        lifecycle.clear(planned.caller("user"), force=False)
-    assert "omo state clear --mode ultragoal --force" in refused.value.fix
-    assert lifecycle.clear(planned.caller("user"), force=True) is not None
-    assert other.files() == theirs
-    assert planned.told() == {}
-    planned.create(TWO)
-    assert planned.run().problems == []
 
 
 @pytest.mark.parametrize("corrupt", [garbage, a_directory, empty])

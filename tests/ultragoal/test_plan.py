@@ -67,7 +67,7 @@ def test_a_plan_of_an_earlier_version_with_a_lighter_gate_goes_on_and_names_what
     plan = fold(rows)
     assert plan is not None
     assert [goal.id for goal in plan.open_goals] == ["G002", "G003"]
-    assert "no verdict of omo:architect or omo:qa was seen for G001" in reviewers.doubts_of(plan)[0]
+    assert "no clean verdict of omo:architect or omo:qa on its files was seen for G001" in reviewers.doubts_of(plan)[0]
 
 
 def test_a_classification_for_no_goal_is_for_what_is_under_way_or_stuck() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from omo.errors import OmoError
-from omo.workflows.ultragoal import goal_tool, receipts
+from omo.workflows.ultragoal import goal_tool
 from tests.ultragoal.project import THREE, Project
 
 
@@ -72,10 +72,7 @@ def test_a_receipt_says_what_it_covers(project: Project) -> None:
     assert (first["receiptKind"], last["receiptKind"]) == ("per-goal", "final-aggregate")
     assert "covers" not in first
     assert last["covers"] == {"G001": first["receiptId"], "G002": last["receiptId"]}
-    assert last["planGeneration"] == receipts.canonical_digest(last["basis"])
     assert last["verifiedAt"] == project.goal("G002").updated_at == project.goal("G002").completed_at
-    row = project.rows()[last["checkpointLedgerRow"] - 1]
-    assert row["completionVerification"] == last
 
 
 def test_a_goal_added_after_the_end_stales_the_final_receipt_and_its_completion_issues_a_new_one(
@@ -140,11 +137,3 @@ def test_a_receipt_whose_gate_is_gone_or_edited_is_stale_and_can_be_issued_again
         goal_tool.operate("complete", project.run())
     assert project.complete("G001").changed
     assert project.final() == "G001"
-
-
-def test_a_final_receipt_needs_every_other_receipt_fresh(project: Project) -> None:
-    project.finished(THREE)
-    (project.directory / "gates" / f"{project.receipt('G001')['qualityGateHash']}.json").unlink()
-    project.complete("G003", "seen once more")
-    assert project.receipt("G003")["receiptKind"] == "final-aggregate"
-    assert project.final() is None, "what it covers is not all proven"

@@ -27,7 +27,7 @@ from omo.workflows.ultragoal.review import (
     start,
 )
 from omo.workflows.ultragoal.source import Source, find_source
-from tests.ultragoal.gates import Gate, code_of, valid_gate
+from tests.ultragoal.gates import Gate, valid_gate
 from tests.ultragoal.project import TWO, Project, commit, git, make
 
 SPEC = """# Intake
@@ -297,16 +297,6 @@ def test_what_qa_reports_as_open_is_a_finding_in_every_shape(project: Project) -
         assert message in blocker
 
 
-def test_every_defect_of_the_qa_is_a_finding(project: Project) -> None:
-    qa = qa_of(project)
-    qa["status"] = "failed"
-    qa["e2eCommands"] = []
-    assert {one.path for one in judge(project, qa).defects} == {"executorQa.status", "executorQa.e2eCommands"}
-    qa = qa_of(project)
-    (project.root / "artifacts" / "review" / "attack-report.txt").unlink()
-    assert {one.path for one in judge(project, qa).defects} == {"executorQa.artifactRefs[1].path"}
-
-
 def test_evidence_as_old_as_the_work_is_accepted(project: Project) -> None:
     """Committed with the work, long before anybody reviewed it."""
     qa = qa_of(project)
@@ -315,14 +305,6 @@ def test_evidence_as_old_as_the_work_is_accepted(project: Project) -> None:
     assert git(project.root, "ls-files", "artifacts")
     done = judge(project, qa)
     assert done.verdict == PASS, done.findings
-
-
-def test_evidence_of_a_goal_does_not_serve_twice(project: Project) -> None:
-    project.create("@goal: Parse\nRead the file.")
-    project.hand_out()
-    gate = project.gate("G001")
-    project.complete("G001")
-    assert {code_of(one) for one in judge(project, gate["executorQa"]).defects} == {"ARTIFACT_REUSED"}
 
 
 def test_the_suite_for_computer_control_is_asked_for_by_what_the_source_changed(project: Project) -> None:
@@ -388,16 +370,6 @@ def test_what_qa_covered_is_held_against_the_contract(project: Project, about: G
     qa = qa_of(project)
     qa["contractCoverage"][0].update(about)
     assert judge(project, qa).verdict == verdict
-
-
-def test_a_contract_that_qa_calls_not_applicable_is_not_covered(project: Project) -> None:
-    qa = qa_of(project)
-    qa["contractCoverage"][0]["contractRef"] = "the weather"
-    row = {"id": "spec", "contractRef": "intake.md", "status": "not_applicable", "reason": "nothing of it was touched"}
-    qa["contractCoverage"].append(row)
-    assert judge(project, qa).findings == [
-        "executorQa.contractCoverage: no covered row is about intake.md: name the file and the point in contractRef"
-    ]
 
 
 # What becomes of findings

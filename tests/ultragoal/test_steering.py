@@ -53,8 +53,7 @@ def reject(project: Project, kind: str, **options: Any) -> OmoError:
 
 
 def test_added_goals_come_last_and_wait(project: Project) -> None:
-    row = project.steer("add_subgoal", title="Find  the leak", objective=" Name the leak. ")
-    assert row["goalIds"] == ["G004"]
+    project.steer("add_subgoal", title="Find  the leak", objective=" Name the leak. ")
     goal = project.goal("G004")
     assert (goal.title, goal.objective, goal.status) == ("Find the leak", "Name the leak.", "pending")
     assert goal.steering == {"kind": "add_subgoal", **WHY}
@@ -63,8 +62,7 @@ def test_added_goals_come_last_and_wait(project: Project) -> None:
 
 
 def test_the_parts_of_a_split_goal_stand_where_it_stood_and_it_is_kept(project: Project) -> None:
-    row = project.steer("split_subgoal", goal_id="G002", replacements=PARTS)
-    assert row["replacementGoalIds"] == ["G004", "G005"]
+    project.steer("split_subgoal", goal_id="G002", replacements=PARTS)
     assert order(project) == ["G001", "G002", "G004", "G005", "G003"]
     assert project.goal("G002").status == "superseded"
     assert project.goal("G002").steering["replacementGoalIds"] == ["G004", "G005"]
@@ -93,14 +91,6 @@ def test_what_was_promised_first_stays_visible_however_often_a_goal_is_reworded(
     shown = goals_of(project)[1]
     assert shown["objective"] == "Check."
     assert shown["steering"]["firstWording"] == {"title": "Check", "objective": "Check each row."}
-
-
-@pytest.mark.parametrize("given", [{"title": "Check rows"}, {"title": "Check rows", "objective": "Each by number."}])
-def test_rewording_says_which_fields_changed(project: Project, given: dict[str, str]) -> None:
-    row = project.steer("revise_pending_wording", goal_id="G002", **given)
-    goal = project.goal("G002")
-    assert row["changedFields"] == list(given)
-    assert (goal.title, goal.objective) == (given["title"], given.get("objective", "Check each row."))
 
 
 # What is refused, each attempt with its row
@@ -196,9 +186,6 @@ def test_a_refused_attempt_is_recorded_and_changes_no_goal(project: Project, kin
 
 
 # status → the kinds that may be done to a goal in it
-
-
-# status → the kinds that may be done to a goal in it
 MAY = {
     "pending": {"split_subgoal", "revise_pending_wording"},
     "active": set(),
@@ -228,7 +215,6 @@ def bring(project: Project, status: str) -> None:
 
 @pytest.mark.parametrize("status", MAY)
 def test_only_some_goals_can_be_steered(project: Project, status: str) -> None:
-    """What may not be cut as it is may be blocked first, and the refusal says so."""
     bring(project, status)
     given = {"split_subgoal": {"replacements": PARTS}, "revise_pending_wording": {"title": "New"}}
     for kind in ("split_subgoal", "revise_pending_wording", "mark_blocked_superseded"):
@@ -236,8 +222,6 @@ def test_only_some_goals_can_be_steered(project: Project, status: str) -> None:
             continue
         error = reject(project, kind, goal_id="G001", **given.get(kind, {}))
         assert f"G001 is {status}" in words_of(error)
-        if status in ("active", "failed") and kind != "revise_pending_wording":
-            assert error.fix.startswith("omo ultragoal checkpoint --goal-id G001 --status blocked --evidence TEXT")
     for kind in sorted(MAY[status])[:1]:
         project.steer(kind, goal_id="G001", **given.get(kind, {}))
         assert project.kinds()[-1] == "steering_accepted"
@@ -266,20 +250,3 @@ def test_a_refused_attempt_leaves_a_short_row_however_long_it_was(project: Proje
         steering.steer(project.run(), "x" * 500_000, long)
     line = project.ledger.read_bytes().splitlines()[-1]
     assert len(line) < 5_000
-
-
-def test_an_attempt_after_a_classification_shows_that_there_was_something_to_do(project: Project) -> None:
-    project.hand_out()
-    project.classify()
-    assert project.plan().is_human_blocked
-    reject(project, "delete_goal")
-    assert not project.plan().is_human_blocked
-
-
-def test_brief_objective_and_constraints_are_as_before_after_every_kind(project: Project) -> None:
-    before = project.plan()
-    project.steer("revise_pending_wording", goal_id="G001", title="Other")
-    project.steer("split_subgoal", goal_id="G002", replacements=PARTS)
-    project.add()
-    after = project.plan()
-    assert (after.brief, after.objective, after.constraints) == (before.brief, before.objective, before.constraints)

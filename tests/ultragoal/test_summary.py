@@ -4,38 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from omo.state import runtime
-from omo.work import session
-from omo.workflows.ultragoal import goal_tool
-from tests.ultragoal.project import TWO, Project, commit
+from tests.ultragoal.project import Project, commit
 
 SETTINGS = ".sisyphus/omo.json"
-
-
-@pytest.mark.parametrize(
-    ("end", "why"),
-    [
-        ("complete", "2 of 2 goals complete"),
-        ("superseded", "1 of 2 goals complete, 1 superseded (1 without a replacement)"),
-    ],
-)
-def test_nothing_open_lets_go_and_says_what_was_cut(project: Project, end: str, why: str) -> None:
-    project.begin()
-    if end == "superseded":
-        project.set_back("G001", "blocked")
-        project.supersede("G001")
-    project.finish()
-    goal_tool.operate("complete", project.run())
-    summary = project.tell()
-    assert (summary["state"], summary["open"]) == ("done", 0)
-    assert summary["outcome"]["why"].startswith(why)
-
-
-def test_a_cancel_by_the_user_stays_in_force(project: Project) -> None:
-    project.begin()
-    project.change_row(lambda old: session.cancel(old, reason="user", now=project.now))
-    project.tell()
-    assert not runtime.is_live(project.row())
 
 
 # What is denied in the client
@@ -44,15 +15,6 @@ def test_a_cancel_by_the_user_stays_in_force(project: Project) -> None:
 def denied(project: Project) -> dict[str, str]:
     deny: dict[str, str] = project.tell()["deny"]
     return deny
-
-
-def test_while_goals_are_open_no_question_no_pause_and_no_completion(project: Project) -> None:
-    summary = denied(project.begin())
-    assert set(summary) == {"ask", "pause", "complete"}
-    assert "annotate_ledger" in summary["ask"], "where the decision is noted instead"
-    assert "record-review-blockers --goal-id G001" in summary["ask"]
-    assert "classify-blocker --classification human_blocked --goal-id G001" in summary["pause"]
-    assert "G001 is active; G002 is pending" in summary["complete"]
 
 
 @pytest.mark.parametrize("first", ["{}", '{"attended": false}', "rubbish", '{"attended": "x"}', "[]", "{" * 200_000])
@@ -68,19 +30,5 @@ def test_a_missing_final_receipt_denies_the_end(project: Project) -> None:
     (project.directory / "gates" / f"{project.receipt('G001')['qualityGateHash']}.json").unlink()
     summary = denied(project)
     assert set(summary) == {"complete"}
-    assert "the quality gate behind the receipt of G001 is gone" in summary["complete"]
+    assert "the quality gate behind the receipt of G001 was edited or is gone" in summary["complete"]
     assert "checkpoint --goal-id G001" in summary["complete"]
-
-
-def test_a_per_story_plan_lets_go_of_the_question_and_the_pause_at_its_end(project: Project) -> None:
-    project.create(TWO, mode="per-story")
-    project.hand_out()
-    assert "G001 is active" in denied(project)["complete"]
-    project.complete("G001")
-    assert "complete" not in denied(project), "the story the goal tool is about is proven"
-    goal_tool.operate("complete", project.run())
-    goal_tool.operate("create", project.run())
-    project.complete("G002")
-    assert denied(project) == {}
-    goal_tool.operate("complete", project.run())
-    assert project.tell()["state"] == "done"

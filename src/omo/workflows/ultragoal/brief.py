@@ -36,8 +36,9 @@ class Brief:
 
 
 def parse(text: str) -> Brief:
-    """BadInput with every defect at once: a text that cannot be kept, no text at all, empty blocks by number."""
-    _require(defects_of(text))
+    """BadInput for a text that cannot be kept, for no text at all, and for all empty blocks by number."""
+    if why := unusable(text):
+        _require([why])
     # Byte order marks are no text, at the beginning as little as where files were joined.
     lines = LINE_END.split(text.replace("\ufeff", ""))
     visible = [line for line in lines if is_visible(line)]
@@ -80,16 +81,15 @@ def _require(defects: list[str]) -> None:
         )
 
 
-def defects_of(text: str) -> list[str]:
-    """Why a text cannot be kept as it is; none for most."""
-    defects = []
+def unusable(text: str) -> str:
+    """Why a text cannot be kept as it is; empty for most."""
     if "\0" in text:
-        defects.append(f"a NUL at character {text.index(chr(0)) + 1}; remove it")
+        return f"a NUL at character {text.index(chr(0)) + 1}; remove it"
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        defects.append(f"no UTF-8 at character {error.start + 1}; save it as UTF-8")
-    return defects
+        return f"no UTF-8 at character {error.start + 1}; save it as UTF-8"
+    return ""
 
 
 def is_visible(text: str) -> bool:
@@ -105,8 +105,8 @@ def require_text(option: str, text: str, fix: str) -> str:
     """Somebody's words without the blanks around them; BadInput where they cannot be kept."""
     if not is_visible(text):
         raise BadInput(f"{option} is blank", fix=fix)
-    if defects := defects_of(text):
-        raise BadInput(f"{option}: {defects[0]}", fix=fix, defects=defects)
+    if why := unusable(text):
+        raise BadInput(f"{option}: {why}", fix=fix)
     return text.strip()
 
 

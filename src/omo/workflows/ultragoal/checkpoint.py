@@ -9,7 +9,6 @@ from pathlib import Path
 
 from omo.clock import seconds, stamp
 from omo.errors import NotEvaluable, Refused
-from omo.json_text import Json
 from omo.proof import artifacts, base, changes
 from omo.proof.gate_runs import GateCommand
 from omo.text import clip, counted
@@ -19,7 +18,7 @@ from omo.work.citations import require_cited
 from omo.work.evidence import register, remember
 from omo.workflows.ultragoal import receipts, reviewers
 from omo.workflows.ultragoal.brief import require_text
-from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report, fill
+from omo.workflows.ultragoal.gate.fill import cleaner_report, fill
 from omo.workflows.ultragoal.gate.models import GateDefect
 from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, GateSubject, Inspection, about_the_work
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
@@ -64,33 +63,18 @@ def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
     return reviews
 
 
-def _filled_gate(filled: Filled, name: str, problem: str) -> Json:
-    """The gate that omo has filled in; refused where a part of it is missing. `problem` is why the command that was to
-    show the goal shows nothing, which other evidence does not make good."""
-    if problem and all(problem not in defect.message for defect in filled.missing):
-        filled.missing.append(GateDefect("executorQa.e2eCommands", problem))
-    if not filled.missing:
-        return filled.document
-    are = "is" if len(filled.missing) == 1 else "are"
-    unreviewed = (
-        f"where no agent can review it: omo ultragoal gate init --goal-id {name} writes the gate with those parts "
-        "left to you, and the receipt says so"
-    )
-    raise Refused(
-        f"{name} is not shown yet: {counted(len(filled.missing), 'part')} of its quality gate {are} missing",
-        fix=f"then the same again; {filled.way_out or unreviewed}",
-        defects=[str(defect) for defect in filled.missing],
-    )
-
-
-def _require_passing(run: PlanRun, name: str, subject: GateSubject, gate: object) -> Inspection:
+def _require_passing(
+    run: PlanRun, name: str, subject: GateSubject, gate: object, missing: list[GateDefect]
+) -> Inspection:
+    """What a gate that passes rests on; refused with each defect, or with what is missing of one that omo filled in."""
     artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
-    inspection = inspect(gate, subject)
+    inspection = Inspection(defects=missing) if missing else inspect(gate, subject)
     if inspection.defects:
         raise Refused(
-            f"the quality gate of {name} does not pass: {counted(len(inspection.defects), 'defect')}",
-            fix="mend them all, then the same again; what the review found wrong with the work itself: "
-            f"omo ultragoal record-review-blockers --goal-id {name} --objective TEXT --evidence TEXT",
+            f"{name} is not shown yet: its quality gate has {counted(len(inspection.defects), 'defect')}",
+            fix="mend them all, then the same again; what a review found wrong with the work itself: omo ultragoal "
+            f"record-review-blockers --goal-id {name} --objective TEXT --evidence TEXT; where no agent can review it: "
+            f"omo ultragoal gate init --goal-id {name} writes a gate with that left to you, and the receipt says so",
             defects=[str(defect) for defect in inspection.defects],
         )
     return inspection
@@ -138,7 +122,7 @@ def missing_parts(run: PlanRun, plan: Plan, goal: Goal) -> list[str]:
     """What a checkpoint would lack that it does not bring about itself: the cleaner, the reviewers, an attack."""
     subject = subject_of(run, plan, goal)
     filled = fill(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
-    parts = [] if filled.has_cleaner else [NO_CLEANER]
+    parts = [] if cleaner_report(run.caller.events, goal.started_at or "") else [NO_CLEANER]
     return parts + [str(defect) for defect in filled.missing if defect.path in BY_OTHERS]
 
 
@@ -147,10 +131,10 @@ def complete(
     name: str,
     evidence: str,
     *,
+    rerun: Callable[[GateSubject, Collection[str]], str],
     goal_json: object = None,
     gate: object = None,
     gate_file: str = "",
-    rerun: Callable[[GateSubject, Collection[str]], str] | None = None,
 ) -> Done:
     """Close a goal. Every refusal comes before the first row of the plan. `gate_file` is where in the project the gate
     was read from.
@@ -162,7 +146,7 @@ def complete(
     plan = run.require_plan()
     goal = plan.goal(name)
     require_cited(run.caller, "--evidence", [evidence])
-    goal.move("complete", active=plan.active)
+    goal.require("complete")
     if step := tool_step(run, plan, goal):
         raise Refused(f"{goal.id} cannot be completed: {step.why}", fix=step.command)
     plan.tool.require_same(goal_json)
@@ -172,17 +156,17 @@ def complete(
     reviewed = _require_agreement(run, goal)  # before replays, which may write files
     held = hold(run.caller, is_last=receipts.is_last(plan, goal))
     subject = subject_of(run, plan, goal, gate_file)
-    problem = ""
-    if gate is None and rerun is not None:
+    missing: list[GateDefect] = []
+    if gate is None:
         problem = rerun(subject, held.settled)
         run.caller.forget()
         subject = subject_of(run, plan, goal, gate_file)
         # What was run here may have changed the work, and then nobody has reviewed it.
         for agent, review in reviewers.reviews_of(run, goal).items():
             reviewed[agent] = review.without(gates_of(run).left_out)
-    if gate is None:
-        gate = _filled_gate(fill(goal, subject, reviewed, run.caller.events, evidence), name, problem)
-    inspection = _require_passing(run, name, subject, gate)
+        filled = fill(goal, subject, reviewed, run.caller.events, evidence, problem)
+        gate, missing = filled.document, filled.missing
+    inspection = _require_passing(run, name, subject, gate, missing)
     registered = {}
     for path in inspection.cited:
         artifact = register(run.caller, path, goal=subject.goal, started_at=subject.started_at)
@@ -207,7 +191,7 @@ def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Receipt) ->
 
     def decide(plan: Plan) -> tuple[str | None, list[PlanRow]]:
         goal = plan.goal(name)
-        goal.move("complete")
+        goal.require("complete")
         closed: PlanRow = {
             "kind": "goal_checkpointed",
             "goalId": name,
@@ -235,8 +219,7 @@ def _facts(
     commands += [gate for gate in subject.gates or () if gate.last is not None]
     weakened: list[str] = []
     allowed: list[str] = []
-    repository = run.require_plan().repository
-    began = repository.get("asked") or repository.get("files")  # "a test weakened between the request and the plan"
+    began = run.require_plan().repository.get("files")
     if commands and began:
         examined = proving.subject_of(run.caller, began, gates_of(run).allowed_changes)
         if examined.look.changed != {}:

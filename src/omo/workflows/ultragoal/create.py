@@ -45,8 +45,8 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     if asked_for := _requests(run, brief, typed):
         created["requests"] = asked_for
     asked = read_base(_first_asked(run, typed).get("base")) if typed else None
-    if asked and asked != created["repository"]["files"]:
-        created["repository"]["asked"] = asked
+    if asked:  # "a test weakened between the request and the plan"
+        created["repository"]["files"] = asked
     if caller.by != "user" and typed and (left_out := _left_out(str(typed[-1].get("text") or ""), brief)):
         created["leftOut"] = left_out
     check_sizes([created])
@@ -135,6 +135,5 @@ def plan_row(run: PlanRun, brief: Brief, mode: str) -> PlanRow:
         "goalMode": mode,
         "objective": POINTER,
         "repository": repository(run.caller.root),
-        "goalIds": [goal["id"] for goal in goals],
         "goals": goals,
     }

@@ -129,7 +129,6 @@ def write(context: Context, goal: str, name: str, document: Any) -> str:
         with open(path, "x", encoding="utf-8") as file:
             file.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
     except OSError as error:
-        if isinstance(error, FileExistsError) and os.path.lexists(path):
-            raise Refused(f"{typed} is there already", fix="fill that one in, or remove it") from None
-        raise BadInput(f"{typed} cannot be written: {error.strerror}", fix=f"make {HOME} writable") from None
+        fix = f"fill that one in, or remove it, and let {HOME} be writable"
+        raise Refused(f"{typed} cannot be written: {error.strerror}", fix=fix) from None
     return typed

@@ -15,7 +15,7 @@ from omo.work.bound import files_of_end
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.next_step import next_step
+from omo.workflows.ultragoal.next_step import next_step, tool_step
 from omo.workflows.ultragoal.plan import Plan, PlanRow
 from omo.workflows.ultragoal.reviewers import outcome_of
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, run_of
@@ -129,16 +129,8 @@ def _objective_for(plan: Plan, given: str | None) -> str:
 
 def _proof(run: PlanRun, plan: Plan) -> list[str | None]:
     """The receipts that prove the goal; Refused with what is missing."""
-    objective = plan.tool.objective
-    if not plan.knows(objective):
-        raise Refused(
-            f"this goal was made for the plan, whose wording changed since: {clip(objective, 160)}",
-            fix="omo goal drop, then omo goal create takes the objective as it is now",
-        )
     proof, missing = receipts.of_session_goal(plan, run.directory)
     if missing:
-        story = plan.story_with(objective)
-        is_replaced = story is not None and not story.is_required
-        fix = "omo goal drop: other goals took its place" if is_replaced else next_step(run).text
-        raise Refused("no fresh receipt proves the goal", fix=fix, defects=missing)
+        step = tool_step(run, plan, plan.active or plan.first("pending", "failed")) or next_step(run)
+        raise Refused("no fresh receipt proves the goal", fix=step.text, defects=missing)
     return proof

@@ -43,7 +43,6 @@ def start_next(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = 
         goal = next(iter(plan.stuck), None)
     if goal is None:
         return []
-    goal.move("start" if goal.status == "pending" else "retry")
     return [{"kind": "goal_started", "goalId": goal.id}]
 
 
@@ -56,7 +55,7 @@ def set_back(run: PlanRun, name: str, status: str, evidence: str, goal_json: obj
         plan.tool.require_same(goal_json)
         if (goal.status, goal.evidence) == (status, text):
             return False, []
-        goal.move(status, active=plan.active)
+        goal.require(status)
         return True, [{"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": text}]
 
     return run.change_plan(decide)
@@ -119,7 +118,7 @@ def record_review_blockers(
     def decide(plan: Plan) -> tuple[tuple[str, bool], list[PlanRow]]:
         parent = plan.goal(goal_id)
         plan.tool.require_same(goal_json)
-        parent.move("review", active=plan.active)
+        parent.require("review")
         blockers = plan.open_blockers_of(parent.id)
         for blocker in blockers:
             if same_words(blocker.objective) == same_words(finding):
@@ -138,8 +137,8 @@ def record_review_blockers(
             "objective": finding,
             "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence},
         }
-        row: PlanRow = {"kind": "review_blockers_recorded", "goalId": parent.id, "blockerGoalIds": [name]}
-        return (name, False), [{**row, "goals": [goal], "evidence": review_evidence, "findings": [finding]}]
+        row: PlanRow = {"kind": "review_blockers_recorded", "goalId": parent.id, "goals": [goal]}
+        return (name, False), [{**row, "evidence": review_evidence, "findings": [finding]}]
 
     name, deduplicated = run.change_plan(decide)
     plan = run.require_plan()

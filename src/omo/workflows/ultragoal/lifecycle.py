@@ -15,7 +15,7 @@ from omo.work.lifecycle import Cleared
 from omo.work.run import Caller
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import PLANNING
-from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, Plan, PlanRow
+from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan, run_of
 from omo.workflows.ultragoal.status import publish_status
 
@@ -85,23 +85,12 @@ def problems(caller: Caller) -> dict[str, list[str]]:
 def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:
     """Mark the plan ready for handoff, or take the mark back: its phase before and after."""
     before = run.require_plan().phase
-    event = MARKED if wanted == HANDOFF else TAKEN_UP
-    if wanted == HANDOFF:
-        _require_rest(run, "the same again")
-
-    def decide(plan: Plan) -> tuple[None, list[PlanRow]]:
-        is_so = (plan.handoff is not None) == (wanted == HANDOFF)
-        return None, [] if is_so else [{"kind": event}]
-
-    run.change_plan(decide)
-    publish_status(run)
-    return before, run.require_plan().phase
-
-
-def _require_rest(run: PlanRun, then: str) -> None:
-    """While it is handed off Stop lets go, as in a pause, and so an agent needs for it what a pause needs."""
-    if run.caller.by != "user" and run.require_plan().handoff is None:
-        run.why_it_may_rest(then)
+    is_marked = run.require_plan().handoff is not None
+    if is_marked == (wanted == HANDOFF):
+        publish_status(run)
+        return before, before
+    row: PlanRow = {"kind": MARKED if wanted == HANDOFF else TAKEN_UP}
+    return before, _record(run, row, "the same again")
 
 
 def hand_off(run: PlanRun, to: str) -> str:
@@ -112,7 +101,14 @@ def hand_off(run: PlanRun, to: str) -> str:
             f"ultragoal is {phase}: back to {to} it goes only when it is {HANDOFF} or complete",
             fix=f"omo state ultragoal write {EXAMPLE}",
         )
-    _require_rest(run, f"omo state ultragoal handoff --to {to}")
-    run.change_plan(lambda plan: (None, [{"kind": HANDED_OFF, "to": to}]))
+    return _record(run, {"kind": HANDED_OFF, "to": to}, f"omo state ultragoal handoff --to {to}")
+
+
+def _record(run: PlanRun, row: PlanRow, then: str) -> str:
+    """The phase that follows. While a plan is handed off Stop lets go, as in a pause, and so an agent needs for it what
+    a pause needs; `then` is what it calls after that."""
+    if run.caller.by != "user" and run.require_plan().handoff is None:
+        run.why_it_may_rest(then)
+    run.change_plan(lambda plan: (None, [row]))
     publish_status(run)
     return run.require_plan().phase

@@ -71,10 +71,10 @@ def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:
     """What the goal tool lacks for a checkpoint of this goal; None where it lacks nothing."""
     name = goal.id if goal else ""
     tool = plan.tool
-    if tool.status == "paused":
-        return NextStep("resume-goal", "the session's goal is paused", (command("omo goal resume"),), item=name)
     if tool.status != "active":
-        return NextStep("create-goal", "the session has no active goal", (command("omo goal create"),), item=name)
+        action = "resume" if tool.status == "paused" else "create"
+        why = f"the session's goal is {tool.status}" if tool.id else "the session has no goal"
+        return NextStep(f"{action}-goal", why, (command(f"omo goal {action}"),), item=name)
     if tool.objective in plan.objectives_of(goal):
         return None
     why = f"another goal is active ({clip(tool.objective, 80)})"
@@ -97,12 +97,6 @@ def _active(run: PlanRun, plan: Plan) -> NextStep | None:
         return NextStep("set-aside", why, (set_aside,), item=goal.id)
     why = f"{goal.id} {clip(goal.title, 80)} is under way"
     return NextStep("execute-goal", why, (checkpoint_command(goal),), item=goal.id)
-
-
-def _paused(run: PlanRun, plan: Plan) -> NextStep | None:
-    """A pause is the whole plan's: Stop lets go while it lasts, so nothing else is next but its end."""
-    can_go_on = plan.first("pending", "failed") or any(not goal.human_blocked for goal in plan.stuck)
-    return tool_step(run, plan, None) if plan.tool.status == "paused" and can_go_on else None
 
 
 def _waiting(run: PlanRun, plan: Plan) -> NextStep | None:
@@ -147,24 +141,17 @@ def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
 def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
     """Every end is written down with the session's goal, so one that was dropped is made again."""
     tool = plan.tool
-    before: list[str] = []
-    if tool.status == "paused":
-        before = ["omo goal resume"]
-    elif tool.status == "active" and not plan.knows(tool.objective):
-        before = ["omo goal drop", "omo goal create"]
-    elif tool.status != "active" and plan.outcome is not None:
+    if tool.status == "active" and plan.knows(tool.objective):
+        return NextStep("complete-goal", ALL_COMPLETE, (command("omo goal complete"),))
+    if plan.outcome is not None and tool.status != "paused":
         return None
-    elif tool.status != "active":
-        before = ["omo goal create"]
-    first, *others = [*before, "omo goal complete"]
-    return NextStep("complete-goal", ALL_COMPLETE, (command(first), *(command(each, lead="then") for each in others)))
+    return tool_step(run, plan, None)
 
 
 # The first that fits answers: what stands in the way, what is under way, what is left, and what lacks proof.
 RULES: tuple[Callable[[PlanRun, Plan], NextStep | None], ...] = (
     _away,
     _active,
-    _paused,
     _waiting,
     _stuck,
     _unproven,

@@ -10,7 +10,7 @@ from omo.errors import BadInput, Refused, Unreadable
 from omo.json_text import Json
 from omo.state.ledger_rows import From, LedgerRow
 from omo.text import clip, counted
-from omo.work.outcome import repaired
+from omo.work.outcome import exception, repaired
 from omo.work.run import require_objects
 from omo.workflows.ultragoal import session_goal
 from omo.workflows.ultragoal.session_goal import LEADS_TO, NO_GOAL, ToolGoal
@@ -69,10 +69,7 @@ class Receipt(TypedDict, total=False):
     receiptKind: str
     goalId: str
     verifiedAt: str
-    goalStatusBeforeCheckpoint: str
     qualityGateHash: str
-    checkpointLedgerRow: int
-    basis: object
     planGeneration: str
     covers: dict[str, str | None]
     independence: str
@@ -92,14 +89,12 @@ class Repository(TypedDict, total=False):
     root: str
     git: str
     base: str | None  # the commit its work started from
-    files: Base
-    asked: Base  # the files when the user asked for it, if they are others
+    files: Base  # as they were when the user asked for it
 
 
-class Handoff(TypedDict, total=False):
+class Handoff(TypedDict):
     by: str
     to: str | None  # the workflow
-    open: int  # goals
 
 
 class PlanRow(LedgerRow, From, total=False):
@@ -117,7 +112,6 @@ class PlanRow(LedgerRow, From, total=False):
     leftOut: list[str]
     goals: list[NewGoal]
     goalId: str | None
-    goalIds: list[str]
     status: str
     evidence: str
     rationale: str
@@ -126,14 +120,11 @@ class PlanRow(LedgerRow, From, total=False):
     qualityGateHash: str
     completionVerification: Receipt
     mutation: str
-    replacementGoalIds: list[str]
-    blockerGoalIds: list[str]
     pendingGoalIds: list[str]
     previousPendingGoalIds: list[str]
     changedFields: list[str]
     previous: Wording
     title: str
-    noReplacementRequired: bool
     findings: list[str]
     classification: str
     outcome: Outcome
@@ -153,10 +144,10 @@ STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocke
 STUCK = ("blocked", "review_blocked")
 # The ways to steer, and what each says of the row it left.
 STEERING = {
-    "add_subgoal": "Added {goalIds}",
-    "split_subgoal": "{goalId} is superseded by {replacementGoalIds}",
-    "reorder_pending": "Pending goals in order: {pendingGoalIds}",
-    "revise_pending_wording": "{goalId} has a new {changedFields}; the first wording stays on record",
+    "add_subgoal": "Added {goals}",
+    "split_subgoal": "{goalId} is superseded by {goals}",
+    "reorder_pending": "Pending goals in order: {order}",
+    "revise_pending_wording": "{goalId} has a new {fields}; the first wording stays on record",
     "annotate_ledger": "Noted in the ledger; no goal changed",
     "mark_blocked_superseded": "{goalId} is superseded without a replacement",
 }
@@ -165,26 +156,22 @@ POINTER = (
     "constraints of its brief; its ledger.jsonl is the record."
 )
 
-# status → what is done to the goal → its new status. Whatever is not here is refused, with the way that leads there.
-TRANSITIONS: dict[str, dict[str, str]] = {
-    "pending": {"start": "active", "blocked": "blocked", "split": "superseded", "revise": "pending"},
-    "active": {"complete": "complete", "failed": "failed", "blocked": "blocked", "review": "review_blocked"},
-    "failed": {
-        "retry": "active",
-        "complete": "complete",
-        "failed": "failed",
-        "blocked": "blocked",
-        "review": "review_blocked",
-    },
-    "blocked": {"retry": "active", "blocked": "blocked", "split": "superseded", "supersede": "superseded"},
-    "review_blocked": {"retry": "active", "review": "review_blocked", "supersede": "superseded"},
-    "complete": {"complete": "complete", "review": "review_blocked"},
-    "superseded": {},
+# status → what may be done to the goal. Whatever is not here is refused, with the way that leads there.
+MAY = {
+    "pending": ("start", "blocked", "split", "revise"),
+    "active": ("complete", "failed", "blocked", "review"),
+    "failed": ("retry", "complete", "failed", "blocked", "review"),
+    "blocked": ("retry", "blocked", "split", "supersede"),
+    "review_blocked": ("retry", "review", "supersede"),
+    "complete": ("complete", "review"),
+    "superseded": (),
 }
 WAYS_ON = {
-    "pending": "start it first: omo ultragoal complete-goals",
-    "active": "omo ultragoal checkpoint --goal-id {id} --status complete|failed|blocked --evidence TEXT",
-    "failed": "omo ultragoal complete-goals --retry-failed",
+    "pending": "omo ultragoal complete-goals starts it, once no other goal is under way",
+    "active": "omo ultragoal checkpoint --goal-id {id} --status complete|failed|blocked --evidence TEXT; one that is "
+    "blocked can be replaced",
+    "failed": "omo ultragoal complete-goals --retry-failed; or omo ultragoal checkpoint --goal-id {id} "
+    "--status blocked --evidence TEXT: one that is blocked can be replaced",
     "blocked": "omo ultragoal complete-goals --retry-blocked, or replace it: omo ultragoal steer --kind "
     "mark_blocked_superseded|split_subgoal --goal-id {id} --evidence TEXT --rationale TEXT",
     "review_blocked": "close its blockers first (omo ultragoal status), or omo ultragoal steer --kind "
@@ -194,11 +181,6 @@ WAYS_ON = {
     "superseded": "other goals took its place: omo ultragoal status",
 }
 CLASSIFY = "omo ultragoal classify-blocker --classification human_blocked"
-BLOCK_FIRST = "omo ultragoal checkpoint --goal-id {id} --status blocked --evidence TEXT, then the same again"
-FINISH_FIRST = (
-    "{active} is under way, and one goal is worked on at a time: omo ultragoal checkpoint --goal-id {active} "
-    "--status complete|failed|blocked --evidence TEXT, then start {id}: omo ultragoal complete-goals"
-)
 
 
 @dataclass
@@ -240,20 +222,13 @@ class Goal:
         """The goal whose review this one has to satisfy, where it is such a one."""
         return self.steering.get("blockedGoalId")
 
-    def move(self, what: str, *, active: Goal | None = None) -> str:
-        """The status that follows; Refused where the table has no such way. `active` is the goal under way, if any."""
-        ways = TRANSITIONS[self.status]
-        if what in ways:
-            return ways[what]
-        fix = WAYS_ON[self.status]
-        if what in ("split", "supersede") and "blocked" in ways:
-            fix = BLOCK_FIRST
-        elif self.status == "pending" and active is not None:
-            fix = FINISH_FIRST
-        raise Refused(
-            f"goal {self.id} is {self.status}: {what} is not possible from there",
-            fix=fix.format(id=self.id, active=active.id if active else ""),
-        )
+    def require(self, what: str) -> None:
+        """Refused where that cannot be done to a goal of this status."""
+        if what not in MAY[self.status]:
+            raise Refused(
+                f"goal {self.id} is {self.status}: {what} is not possible from there",
+                fix=WAYS_ON[self.status].format(id=self.id),
+            )
 
 
 @dataclass
@@ -273,8 +248,7 @@ class Plan:
     requests: list[str] = field(default_factory=list)  # what the user asked for, as a hook heard them type it
     left_out: list[str] = field(default_factory=list)  # goals that the user typed, and that are none of these
     handoff: Handoff | None = None  # by whom, and to which workflow; None while it is worked on here
-    handoffs: list[Handoff] = field(default_factory=list)  # with goals open, also those that were taken back
-    repairs: list[LetThrough] = field(default_factory=list)  # of its ledger, by the user
+    let_through: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, repairs of its ledger
     outcome: Outcome | None = None  # how it ended, once no goal is open
     ended_at: str = ""
     files_at_end: FilesAtEnd | None = None
@@ -517,13 +491,14 @@ def apply(plan: Plan, row: PlanRow) -> None:
                 plan.tool = replace(plan.tool, status="active", updated_at=row["ts"])
         case "handoff_marked" | "handed_off":
             by = str(row.get("actor"))
-            if plan.handoff is None and plan.is_open:
-                plan.handoffs.append({"by": by, "open": len(plan.open_goals)})
+            if by == "agent" and plan.handoff is None and plan.is_open:
+                what = f"the plan was handed off with {counted(len(plan.open_goals), 'open goal')}"
+                plan.let_through.append(exception(what, by, "and then taken up again"))
             plan.handoff = {"by": by, "to": row.get("to")}
         case "taken_up":
             plan.handoff = None
         case "repaired":
-            plan.repairs.append(repaired(row))
+            plan.let_through.append(repaired(row))
         case "adopted":
             plan.session = row["session"]
         case "moved":
@@ -540,7 +515,7 @@ def _steer(plan: Plan, row: PlanRow) -> None:
             goal.status, goal.human_blocked = "superseded", ""
             goal.steering = {**goal.steering, **_reasons(row)}  # a blocker stays one, so its own kind is kept
             if row["mutation"] == "split_subgoal":
-                goal.steering["replacementGoalIds"] = row["replacementGoalIds"]
+                goal.steering["replacementGoalIds"] = [new["id"] for new in row["goals"]]
                 after = plan.goals.index(goal) + 1
                 plan.goals[after:after] = _new_goals(row)
             else:

@@ -7,6 +7,7 @@ receipt of each. Rows that change no goal change no receipt.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -41,7 +42,6 @@ def is_last(plan: Plan, goal: Goal) -> bool:
 def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Receipt) -> Receipt:
     """The receipt of a checkpoint that is about to be appended as the ledger's next row."""
     kind = kind_for(plan, goal)
-    basis = basis_of(plan, goal)
     receipt_id = canonical_digest([plan.run, goal.id, plan.seq + 1, now, gate])[:32]
     receipt: Receipt = {
         "schemaVersion": SCHEMA,
@@ -49,11 +49,8 @@ def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Receipt) -> Rece
         "receiptKind": kind,
         "goalId": goal.id,
         "verifiedAt": now,
-        "goalStatusBeforeCheckpoint": goal.status,
         "qualityGateHash": gate,
-        "checkpointLedgerRow": plan.seq + 1,
-        "basis": basis,
-        "planGeneration": canonical_digest(basis),
+        "planGeneration": canonical_digest(basis_of(plan, goal)),
         **facts,
     }
     if kind == FINAL:
@@ -77,10 +74,8 @@ def problem(plan: Plan, goal: Goal, directory: str) -> str:
     receipt = goal.receipt
     if goal.status != "complete":
         return f"{goal.id} is {goal.status}"
-    if not receipt:
-        return f"{goal.id} was completed without a receipt of omo"
     if receipt.get("goalId") != goal.id or receipt.get("schemaVersion") != SCHEMA:
-        return f"the receipt of {goal.id} is not one of omo's"
+        return f"{goal.id} has no receipt of omo"
     if receipt.get("planGeneration") != canonical_digest(basis_of(plan, goal)):
         return f"{goal.id} or its blockers changed after the receipt"
     return kept_gate(goal, directory)[1]
@@ -89,15 +84,11 @@ def problem(plan: Plan, goal: Goal, directory: str) -> str:
 def kept_gate(goal: Goal, directory: str) -> tuple[dict[str, Any], str]:
     """The gate behind the goal's receipt, and why it is not the one that passed; empty where it is."""
     digest = str(goal.receipt.get("qualityGateHash"))
-    try:
+    with contextlib.suppress(Unreadable):
         kept = store.read(gate_file(directory, digest))
-    except Unreadable:
-        kept = {}  # which has another digest
-    if kept is None:
-        return {}, f"the quality gate behind the receipt of {goal.id} is gone"
-    if canonical_digest(kept) != digest:
-        return {}, f"the quality gate behind the receipt of {goal.id} was edited"
-    return kept, ""
+        if kept is not None and canonical_digest(kept) == digest:
+            return kept, ""
+    return {}, f"the quality gate behind the receipt of {goal.id} was edited or is gone"
 
 
 def forged(plan: Plan, directory: str) -> list[str]:
@@ -119,6 +110,8 @@ def unproven(plan: Plan, directory: str) -> list[tuple[Goal, str]]:
 
 def of_session_goal(plan: Plan, directory: str) -> tuple[list[str | None], list[str]]:
     """The receipts that prove the session's goal, and why they do not; none of the latter where they do."""
+    if not plan.knows(plan.tool.objective):
+        return [], [f"this goal was made for the plan, whose wording changed since: {clip(plan.tool.objective, 160)}"]
     story = plan.story_with(plan.tool.objective)
     if story is not None:
         why = problem(plan, story, directory)

@@ -233,7 +233,6 @@ def start(run: PlanRun, done: QaReview) -> tuple[PlanRun, list[str]]:
                 named.append(known[key])
         if goals:
             row: PlanRow = {"kind": "review_blockers_recorded", "goalId": None, "goals": goals}
-            row["blockerGoalIds"] = [goal["id"] for goal in goals]
             row["evidence"] = f"review of {name}: {done.verdict}"
             row["findings"] = [clip(finding, 300) for finding in done.findings[:MOST_LISTED]]
             events.append(row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo.json_text import Json
 from omo.proof import base
-from omo.text import clip, counted, listed
+from omo.text import clip, listed
 from omo.work import agents, outcome, requests
 from omo.work.agents import AgentMessage, NoAnswer, Review
 from omo.work.outcome import exception
@@ -45,7 +45,6 @@ NOT_REVIEWED = "not reviewed independently"
 MOST_CHANGED = 50  # files in a receipt
 LONGEST = 120
 MOST_NAMED = 10
-MOST_FILES = 3
 MOST_TITLES = 4
 LONGEST_TITLE = 40
 
@@ -169,12 +168,16 @@ def render(reviews: dict[str, Review]) -> list[SeenReview]:
     return rendered
 
 
+def _found_clean_by(receipt: Receipt) -> list[str]:
+    """The reviewers who were seen to find the goal clean on the files of its receipt."""
+    reviews = receipt.get("agents") or []
+    return sorted(review["role"] for review in reviews if review.get("clean") and review.get("changed") == [])
+
+
 def independence_of(receipt: Receipt) -> str:
-    """Who was seen to find the goal clean on the files of the receipt, in words."""
     if receipt.get("independence") == agents.FULL:
         return "independence: full (architect and qa were seen to find it clean)"
-    clean = [agent["role"] for agent in receipt.get("agents", []) if agent.get("clean") and agent.get("changed") == []]
-    roles = " and ".join(sorted(clean)) or "no reviewer"
+    roles = " and ".join(_found_clean_by(receipt)) or "no reviewer"
     return f"{NOT_REVIEWED} ({roles} seen to find it clean on these files)"
 
 
@@ -218,7 +221,7 @@ def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
 
 def doubts_of(plan: Plan) -> list[str]:
     """Why the clean words of both kinds of reviewer do not cover all that the plan was made for."""
-    silent: dict[str, list[str]] = {}  # goals of which one of them was not seen to give a verdict
+    silent: dict[str, list[str]] = {}  # goals that one of them was not seen to find clean
     doubts = []
     if plan.left_out:
         titles = listed([repr(clip(title, 40)) for title in plan.left_out])
@@ -229,35 +232,20 @@ def doubts_of(plan: Plan) -> list[str]:
             parts = ", ".join(f"{name} {clip(plan.goal(name).title, 40)!r}" for name in steering["replacementGoalIds"])
             doubts.append(f"that {goal.id} {clip(goal.title, 40)!r} is the same as {parts} is the agent's word")
     for goal in plan.required:
-        seen = {str(review["role"]): review for review in goal.receipt.get("agents") or []}
-        unseen = []
-        for agent, role in INDEPENDENT.items():
-            review = seen.get(role, {})
-            changed = review.get("changed")
-            if not review.get("clean"):
-                unseen.append(agent)
-            elif changed is None:
-                doubts.append(f"on which files {agent} found {goal.id} clean is not known")
-            elif changed:
-                files = ", ".join(clip(path, 60) for path in changed[:MOST_FILES])
-                doubts.append(f"{agent} found {goal.id} clean before a change of {files}")
+        unseen = [agent for agent, role in INDEPENDENT.items() if role not in _found_clean_by(goal.receipt)]
         if unseen:
             silent.setdefault(" or ".join(unseen), []).append(goal.id)
         doubts += [f"{goal.id}: {reason}" for reason in goal.receipt.get("weakened") or ()]
     for agents_named, goals in silent.items():
-        named = ", ".join(goals[:MOST_NAMED])
-        doubts.insert(0, f"{NOT_REVIEWED}, no verdict of {agents_named} was seen for {named}")
+        named = listed(goals, MOST_NAMED)
+        doubts.insert(0, f"{NOT_REVIEWED}, no clean verdict of {agents_named} on its files was seen for {named}")
     return doubts
 
 
 def exceptions(plan: Plan) -> list[LetThrough]:
     """What the agent let go of the plan as it was made, what of the evidence it did not run again, and which pins of
     theirs the user let through."""
-    let_through = list(plan.repairs)
-    for handed in plan.handoffs:
-        if handed["by"] == "agent":
-            what = f"the plan was handed off with {counted(handed['open'], 'open goal')}"
-            let_through.append(exception(what, "agent", "and then taken up again"))
+    let_through = list(plan.let_through)
     uncleaned = [goal.id for goal in plan.required if goal.receipt.get("cleaned") is False]
     if uncleaned:
         what = f"no cleaner looked at {listed(uncleaned, MOST_NAMED)}"

@@ -17,7 +17,6 @@ from omo.work.sections import (
     Table,
     decoded,
     facts,
-    joined,
     listed,
     name_in,
     table,
@@ -61,7 +60,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     whole = Section(plan.created_at, plan.updated_at, attachments=(brief,))
     items = {item.id: item for item in view.items}
     of_goals = {goal.id: _section(viewer, run, goal, items.get(goal.id)) for goal in plan.goals}
-    began = plan.repository.get("asked") or plan.repository.get("files")
+    began = plan.repository.get("files")
     changed = None
     if began and plan.outcome is not None:
         changed = base.changed_at_end(viewer.context.root, began, read_files(plan.files_at_end))
@@ -84,14 +83,13 @@ def _section(viewer: Viewer, run: PlanRun, goal: Goal, item: Item | None) -> Sec
 
 
 def _covers(goal: Goal, receipt: Receipt) -> tuple[tuple[str, str], ...]:
-    basis, covered = part(receipt, "basis"), part(receipt, "covers")
+    covered = part(receipt, "covers")
     kind = str(receipt.get("receiptKind"))
     return facts(
         ("covers", KINDS.get(kind, kind)),
         ("receipts covered", ", ".join(map(str, covered))),
-        ("objective", part(basis, "goal").get("objective")),
+        ("objective", goal.objective),
         *_first_wording(goal),
-        ("blockers", joined(basis.get("blockers")) or "none"),
         ("independence", receipt.get("independence")),
         ("receipt issued", times.moment(str(receipt.get("verifiedAt")))),
     )

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from omo.errors import OmoError
-from omo.proof import artifacts
-from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.agents import FULL
 from omo.work.publish import publish, publish_damage
@@ -22,7 +20,6 @@ from omo.workflows.ultragoal.run import PlanRun, load_plan
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Summary
-    from omo.workflows.ultragoal.plan import Receipt
 
 # What begins it, by what the user typed, and the ends of a file that it is begun with as it is.
 NAMED_FILES = {"ultragoal": ("",)}
@@ -114,7 +111,7 @@ def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
     )
     if not is_complete:
         return item
-    stale = receipts.problem(plan, goal, run.directory) or _changed_evidence(run, receipt)
+    stale = receipts.problem(plan, goal, run.directory)
     return item.no_longer(clip(stale, 200)) if stale else item
 
 
@@ -130,14 +127,6 @@ def _notes(goal: Goal, blockers: list[str]) -> list[str]:
     if blockers:
         notes.append(f"blocked by {', '.join(blockers)}")
     return notes
-
-
-def _changed_evidence(run: PlanRun, receipt: Receipt) -> str:
-    """The evidence that a receipt cites and that is not there any more as it was recorded."""
-    for name, digest in part(receipt, "artifacts").items():
-        if not artifacts.is_unchanged(run.caller.root, str(name), str(digest)):
-            return f"its evidence {clip(str(name), 120)} was changed or is gone"
-    return ""
 
 
 @contextmanager
@@ -210,14 +199,12 @@ def denials(run: PlanRun, plan: Plan, step: NextStep) -> dict[str, str]:
     goal = plan.active or next(iter(plan.open_goals), None)
     if goal is not None:
         classify = f"{CLASSIFY} --goal-id {goal.id} --evidence 'what only they can do'"
-        keep = ""
-        if goal.status in ("active", "failed", "review_blocked"):
-            keep = f'omo ultragoal record-review-blockers --goal-id {goal.id} --objective "…" --evidence "…", or '
         if plan.handoff is None and step.who != "user":
             denied["ask"] = (
                 f"Ultragoal {goal.id} is open, so no question is put to the user now. Decide what you can and note it: "
                 'omo ultragoal steer --kind annotate_ledger --evidence "what you found" --rationale "what you decided"'
-                f". What only a person can decide is recorded, and the next goal goes on: {keep}{classify}."
+                ". What a review found becomes a goal: omo ultragoal record-review-blockers. What only a person can "
+                f"decide is recorded, and the next goal goes on: {classify}."
             )
         if not plan.is_human_blocked:
             denied["pause"] = (

@@ -19,13 +19,7 @@ from omo.workflows.ultragoal.run import PlanRun
 LONGEST_SHOWN = 500  # of what a refused attempt leaves in the ledger
 OF_EVERY_KIND = ("evidence", "rationale")
 IN_JSON = ("replacements", "order")
-FLAGS = {
-    "goal_id": "--goal-id …",
-    "title": "--title …",
-    "objective": "--objective …",
-    "replacements": '--replacements-json \'[{"title": "…", "objective": "…"}, {"title": "…", "objective": "…"}]\'',
-    "order": '--order-json \'["G003", "G002"]\' (each pending goal once)',
-}
+USAGE = "omo ultragoal steer --kind {} --evidence TEXT --rationale TEXT …; omo ultragoal steer --help has the rest"
 
 
 def _text(text: str) -> str:
@@ -67,7 +61,7 @@ class AddSubgoal(Steering):
         (name,) = plan.new_ids(1)
         goal: NewGoal = {"id": name, "title": self.title, "objective": self.objective}
         goal["steering"] = self.origin("add_subgoal")
-        return {"goalIds": [name], "goals": [goal]}
+        return {"goals": [goal]}
 
 
 class SplitSubgoal(Steering):
@@ -75,7 +69,7 @@ class SplitSubgoal(Steering):
     replacements: Annotated[list[Replacement], Field(min_length=2)]
 
     def row(self, plan: Plan) -> PlanRow:
-        goal = _moved(plan, self.goal_id, "split")
+        goal = _steered(plan, self.goal_id, "split")
         names = plan.new_ids(len(self.replacements))
         steering: Steered = {**self.origin("split_replacement"), "sourceGoalId": goal.id}
         if goal.blocks is not None:
@@ -83,7 +77,7 @@ class SplitSubgoal(Steering):
         goals: list[NewGoal] = []
         for name, wording in zip(names, self.replacements, strict=True):
             goals.append({"id": name, "title": wording.title, "objective": wording.objective, "steering": steering})
-        return {"goalId": goal.id, "replacementGoalIds": names, "goals": goals}
+        return {"goalId": goal.id, "goals": goals}
 
 
 class ReorderPending(Steering):
@@ -103,7 +97,7 @@ class RevisePendingWording(Steering):
     objective: Text | None = None
 
     def row(self, plan: Plan) -> PlanRow:
-        goal = _moved(plan, self.goal_id, "revise")
+        goal = _steered(plan, self.goal_id, "revise")
         changed: PlanRow = {}
         if self.title not in (None, goal.title):
             changed["title"] = self.title
@@ -128,14 +122,14 @@ class MarkBlockedSuperseded(Steering):
     goal_id: str
 
     def row(self, plan: Plan) -> PlanRow:
-        goal = _moved(plan, self.goal_id, "supersede")
+        goal = _steered(plan, self.goal_id, "supersede")
         if plan.required == [goal]:
             raise Refused(
                 f"{goal.id} is the only goal that counts: without it nothing would be left to prove",
                 fix="add what takes its place first (omo ultragoal steer --kind add_subgoal), or try it again: "
                 "omo ultragoal complete-goals --retry-blocked",
             )
-        return {"goalId": goal.id, "noReplacementRequired": True}
+        return {"goalId": goal.id}
 
 
 KINDS: dict[str, type[Steering]] = {
@@ -148,9 +142,9 @@ KINDS: dict[str, type[Steering]] = {
 }
 
 
-def _moved(plan: Plan, name: str, what: str) -> Goal:
+def _steered(plan: Plan, name: str, what: str) -> Goal:
     goal = plan.goal(name)
-    goal.move(what)
+    goal.require(what)
     return goal
 
 
@@ -178,24 +172,18 @@ def steer(run: PlanRun, kind: str, given: dict[str, str], cwd: str = ".") -> Pla
 
 def _read(kind: str, given: dict[str, str], cwd: str) -> Steering:
     """Exactly the options of that kind: what is asked for is never guessed."""
-    if "unknown" in given:
+    asked_for = given.get("unknown") or kind
+    if asked_for not in KINDS:
         raise BadInput(
-            f"{clip(given['unknown'], 120)!r} is no way to steer: what is asked for in other words is not guessed",
+            f"{clip(asked_for, 120)!r} is no way to steer: what is asked for in other words is not guessed, and "
+            "objective, brief, gates and status of goals are not steered",
             fix=f"omo ultragoal steer --kind KIND --evidence TEXT --rationale TEXT; KIND: {', '.join(KINDS)}",
-        )
-    if kind not in KINDS:
-        raise BadInput(
-            f"--kind {clip(kind, 60)!r} is none of the ways to steer; objective, brief, gates and status of goals are "
-            "not among them",
-            fix=f"--kind is one of {', '.join(KINDS)}",
         )
     options: dict[str, Any] = dict(given)
     for name in IN_JSON:
         if name in options and name in KINDS[kind].model_fields:
             options[name] = documents.of_option(options[name], cwd, f"--{name}-json")
-    flags = [text for name, text in FLAGS.items() if name in KINDS[kind].model_fields]
-    usage = " ".join([f"omo ultragoal steer --kind {kind} --evidence TEXT --rationale TEXT", *flags])
-    return validated(KINDS[kind], options, what=f"this {kind}", fix=usage)
+    return validated(KINDS[kind], options, what=f"this {kind}", fix=USAGE.format(kind))
 
 
 def _rejected(kind: str, given: dict[str, str], error: OmoError) -> PlanRow:

@@ -140,7 +140,6 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
         "objective": plan.objective,
         "goal_mode": plan.goal_mode,
         "archived": run.archived or None,
-        "next": step.command,
     }
     lines = [f"Plan with {counted(len(ids), 'goal')}: {run.snapshot}"]
     lines += [f"  {goal.id} {clip(goal.title, 100)}" for goal in plan.goals]
@@ -148,7 +147,7 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.start:
         started = views.handout(run, True, step, notes)
         return Result({**data, **started.data}, "\n".join([*lines, started.text]), notes=notes)
-    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
+    return views.answer(data, "\n".join(lines), step, notes)
 
 
 def _brief(arguments: argparse.Namespace, context: Context, run: PlanRun) -> str:
@@ -295,10 +294,8 @@ def classify_blocker(arguments: argparse.Namespace, context: Context) -> Result:
         "classification": row["classification"],
         "goal_id": row.get("goalId"),
         "allows": allows,
-        "next": step.command,
     }
-    text = f"Recorded as {row['classification']}: {allows}.\nNext: {step.text}"
-    return Result(data, text, notes=run.notes)
+    return views.answer(data, f"Recorded as {row['classification']}: {allows}.", step, run.notes)
 
 
 def record_review_blockers(arguments: argparse.Namespace, context: Context) -> Result:
@@ -319,11 +316,10 @@ def record_review_blockers(arguments: argparse.Namespace, context: Context) -> R
         "blocked_goal_status": done.parent.status,
         "deduplicated": done.deduplicated,
         "goals_path": run.snapshot,
-        "next": step.command,
     }
     how = "is there already and resolves" if done.deduplicated else "was added and resolves"
     text = f"{done.goal.id} {how} the review of {done.parent.id}, which is {done.parent.status}"
-    return Result(data, f"{text}\nNext: {step.text}", notes=run.notes)
+    return views.answer(data, text, step, run.notes)
 
 
 def gate_init(arguments: argparse.Namespace, context: Context) -> Result:

@@ -32,6 +32,11 @@ GATE_ORDER = (
 NO_GATE = "No gate is pinned: only the user can make a check theirs, with /omo:pin NAME -- COMMAND."
 
 
+def answer(data: Json, text: str, step: NextStep, notes: list[str]) -> Result:
+    """What a verb did, and the next step."""
+    return Result({**data, "next": step.command}, f"{text}\nNext: {step.text}", notes=notes)
+
+
 def status(run: PlanRun, plan: Plan, view: Status) -> Result:
     word, step = plan.phase, view.next
     if not plan.is_open and step.action not in ("done", "complete-goal"):
@@ -81,11 +86,10 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
         "next_action": step.action,
         "objective": plan.objective,
         "goals_path": run.snapshot,
-        "next": step.command,
     }
     if goal is None:
         what = "No goal can be handed out" if plan.is_open else ALL_COMPLETE
-        return Result({**data, "goal_id": step.item or None}, f"{what}.\nNext: {step.text}", notes=notes)
+        return answer({**data, "goal_id": step.item or None}, f"{what}.", step, notes)
     objective = plan.objectives_of(goal)[0]
     data |= {
         "objective": objective,
@@ -104,7 +108,7 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
         lines.append(f"The session's goal: {clip(objective, 300)}")
     known = [f"{gate.name} ({gates.in_words(gate)})" for gate in gates_of(run)]
     lines.append(GATE_ORDER + (f"Gates: {', '.join(known)}." if known else NO_GATE))
-    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
+    return answer(data, "\n".join(lines), step, notes)
 
 
 def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
@@ -126,7 +130,6 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
         "started_next": done.started is not None,
         "incomplete_goal_ids": [other.id for other in plan.open_goals],
         "next_action": step.action,
-        "next": step.command,
     }
     stood = "" if done.changed else " (it stood already)"
     lines = [f"{goal.id} {goal.status}{stood}"]
@@ -137,17 +140,20 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
         lines.append(block(plan.goal(done.started).objective, LONGEST_TEXT))
     elif not plan.is_open:
         lines.append(f"{ALL_COMPLETE}: {plan.tally}")
-    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=[*done.notes, *run.notes])
+    return answer(data, "\n".join(lines), step, [*done.notes, *run.notes])
 
 
 def steered(row: PlanRow, step: NextStep, notes: list[str]) -> Result:
-    named = [row.get("goalId"), *row.get("goalIds", []), *row.get("replacementGoalIds", [])]
-    data = {"kind": row["mutation"], "goal_id": next(filter(None, named), None), "row": row, "next": step.command}
-    shown = dict(row)
-    for key, value in row.items():
-        if isinstance(value, list) and key.endswith(("Ids", "Fields")):
-            shown[key] = ", ".join(value)
-    return Result(data, f"{STEERING[row['mutation']].format(**shown)}\nNext: {step.text}", notes=notes)
+    new = [goal["id"] for goal in row.get("goals", [])]
+    named = [row.get("goalId"), *new]
+    data = {"kind": row["mutation"], "goal_id": next(filter(None, named), None), "row": row}
+    shown = STEERING[row["mutation"]].format(
+        goalId=row.get("goalId"),
+        goals=", ".join(new),
+        order=", ".join(row.get("pendingGoalIds", [])),
+        fields=", ".join(row.get("changedFields", [])),
+    )
+    return answer(data, shown, step, notes)
 
 
 def reviewed(done: QaReview, mode: str, ids: list[str], following: str) -> Result:

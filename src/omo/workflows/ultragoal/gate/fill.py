@@ -58,29 +58,36 @@ class GoalEvidence:
 
 @dataclass(frozen=True)
 class Filled:
-    """The gate of a goal as far as omo can fill it in, and what it lacks. `way_out` says what to do about a gate of the
-    session that no work can make pass."""
+    """The gate of a goal as far as omo can fill it in, and what it lacks."""
 
     document: Json
     missing: list[GateDefect]
-    way_out: str
-    has_cleaner: bool
 
 
 def fill(
-    goal: Goal, subject: GateSubject, reviews: Mapping[str, Review], events: list[SessionEvent], words: str = ""
+    goal: Goal,
+    subject: GateSubject,
+    reviews: Mapping[str, Review],
+    events: list[SessionEvent],
+    words: str = "",
+    problem: str = "",
 ) -> Filled:
-    """`events` are what hooks saw in the session, `words` what is said of the goal by whoever closes it."""
+    """`events` are what hooks saw in the session, `words` what is said of the goal by whoever closes it. `problem` is
+    why the command that was to show the goal shows nothing, which other evidence does not make good."""
     recorded = _recorded(subject)
     cited = frozenset(str(evidence.row["path"]) for evidence in recorded)
     valid = [evidence for evidence in recorded if not evidence.problem]
-    failing: dict[Gate, str] = {}  # with why
-    for gate in subject.gates or ():
-        if why := proof.gate_problem(subject, gate, cited):
-            failing[gate] = why
-        else:
-            valid.append(_evidence_of_gate(gate))
     missing: list[GateDefect] = []
+    lines = [words] if words else []
+    for gate in subject.gates or ():
+        why = proof.gate_problem(subject, gate, cited)
+        if not why:
+            valid.append(_evidence_of_gate(gate))
+        elif _may_fail(subject, gate):
+            lines.append(f"gate {gate.name} {why}, as it did before")
+        else:
+            text = f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name}); {_way_out_of(gate, goal.id)}"
+            missing.append(GateDefect("iteration.status", text))
     clean: dict[str, Review] = {}
     for agent, place in ((ARCHITECT, "architectReview"), (QA, "executorQa.redTeamStatus")):
         if why := _review_problem(goal, subject, agent, reviews.get(agent), cited):
@@ -94,22 +101,14 @@ def fill(
     if not executor_qa["adversarialCases"]:
         missing.append(GateDefect("executorQa.adversarialCases", _why_outdated(recorded, is_attack=True) or ATTACK))
     commands = list(dict.fromkeys(evidence.command for evidence in valid if evidence.command))
-    lines = [words] if words else []
     if commands:
         lines.append(f"omo ran on the files as they are: {'; '.join(commands)}")
     elif executor_qa["surfaceEvidence"]:
         missing.append(GateDefect("iteration.rerunCommands", RERUN))
-    way_out = ""
-    for gate, why in failing.items():
-        if _may_fail(subject, gate):
-            lines.append(f"gate {gate.name} {why}, as it did before")
-        else:
-            text = f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name})"
-            missing.append(GateDefect("iteration.status", text))
-            way_out = _way_out_of(gate, goal.id)
-    report = cleaner_report(events, goal.started_at or "")
-    if report:
+    if report := cleaner_report(events, goal.started_at or ""):
         lines.append(report)
+    if problem and all(problem not in defect.message for defect in missing):
+        missing.append(GateDefect("executorQa.e2eCommands", problem))
     document = {
         "architectReview": _architect_review(clean.get(ARCHITECT)),
         "executorQa": executor_qa,
@@ -121,7 +120,7 @@ def fill(
             "blockers": [],
         },
     }
-    return Filled(document, missing, way_out, bool(report))
+    return Filled(document, missing)
 
 
 def _evidence_of_gate(gate: Gate) -> GoalEvidence:
@@ -297,7 +296,7 @@ def _way_out_of(gate: Gate, goal: str) -> str:
     if gate.by == "user":
         blocked = f"{CLASSIFY} --goal-id {goal} --evidence TEXT"
         return f"only the user lets what they pinned through (/omo:allow {gate.name}): {blocked}"
-    return f"a gate that no work here can make pass goes, and the end says so: omo gate remove {gate.name}"
+    return f"one that no work here can make pass goes, and the end says so: omo gate remove {gate.name}"
 
 
 def _words_of(review: Review, report: Json) -> str:

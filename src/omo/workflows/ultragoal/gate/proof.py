@@ -41,8 +41,8 @@ SHAPES = {
     "terminal": CAPTURE,
     "replay": REPLAY,
 }
-# What of an artifact could prove anything at all.
-FILE, EXEMPT, RECEIPT, GATE, NOTHING = "file", "exempt", "receipt", "gate", "nothing"
+# Of a row that no file stands behind.
+EXEMPT, GATE, RECEIPT, WORDS = "exempt replay", "gate's result", "receipt", "words"
 MOST_REPLAYS = 25
 LONGEST_NOTE = 300  # of what a receipt keeps in words
 EVIDENCE_ENDS = (".txt", ".log", ".out", ".json", ".md", ".xml", ".html", ".png", ".jpg", ".jpeg", ".pty", ".cast")
@@ -92,7 +92,6 @@ class Evidence:
 
     artifact: GateArtifact
     shape: str
-    basis: str
     path: Path | None = None
     defects: list[GateDefect] = field(default_factory=list)
 
@@ -101,17 +100,18 @@ class Evidence:
         return self.artifact.id
 
 
+def _shape(artifact: GateArtifact) -> str:
+    if artifact.replayExempt is not None:
+        return EXEMPT
+    if artifact.path:
+        return shape_of(artifact.kind)
+    if artifact.gate:
+        return GATE
+    return WORDS if artifact.receipt is None else RECEIPT
+
+
 def examine(artifact: GateArtifact, subject: GateSubject) -> Evidence:
-    shape, basis = shape_of(artifact.kind), NOTHING
-    if shape == REPLAY and artifact.replayExempt is not None:
-        basis = EXEMPT
-    elif artifact.path:
-        basis = REPLAY if shape == REPLAY else FILE
-    elif artifact.gate:
-        basis = GATE
-    elif artifact.receipt is not None:
-        basis = RECEIPT
-    evidence = Evidence(artifact, shape, basis)
+    evidence = Evidence(artifact, _shape(artifact))
     if not artifact.path:
         return evidence
     try:
@@ -120,9 +120,9 @@ def examine(artifact: GateArtifact, subject: GateSubject) -> Evidence:
         evidence.defects.append(GateDefect(f"{artifact.place}.path", f"{error.message}: {error.fix}"))
         return evidence
     evidence.path = Path(os.path.realpath(os.path.join(subject.root, artifact.path)))
-    if shape == SCREENSHOT:
+    if evidence.shape == SCREENSHOT:
         evidence.defects += _shows_nothing(evidence, media.screenshot_defects(evidence.path))
-    elif shape == CAPTURE:
+    elif evidence.shape == CAPTURE:
         evidence.defects += _shows_nothing(evidence, media.capture_defects(evidence.path))
     return evidence
 
@@ -159,9 +159,9 @@ class GateProver:
         if evidence.shape == AUTOMATION and evidence.path:
             problems = media.transcript_defects(evidence.path, family, self.subject.started_at)
             defects += _shows_nothing(evidence, problems)
-        elif evidence.basis == REPLAY and evidence.path:
+        elif evidence.shape == REPLAY and evidence.path:
             defects += self._replay(evidence, evidence.path)
-        elif evidence.basis == GATE:
+        elif evidence.shape == GATE:
             defects += self._gate(evidence)
         if not defects and artifact.path and artifact.path not in self.inspection.cited:
             self.inspection.cited.append(artifact.path)

@@ -208,14 +208,13 @@ def _differences(record: Record, outcome: CommandOutcome, places: Mapping[str, s
 
 
 def _difference(name: str, recorded: str, replayed: str, places: Mapping[str, str]) -> Iterator[str]:
+    """The first line that differs."""
     expected, got = normalise(recorded, places).split("\n"), normalise(replayed, places).split("\n")
-    if expected == got:
-        return
-    same = 0
-    while same < min(len(expected), len(got)) and expected[same] == got[same]:
-        same += 1
-    lines = [clip(text[same], 200) if same < len(text) else "(nothing more)" for text in (expected, got)]
-    yield f"{name}: line {same + 1} was recorded as {lines[0]!r}; the replay says {lines[1]!r}"
+    pairs = itertools.zip_longest(expected, got, fillvalue="(nothing more)")
+    for number, (before, now) in enumerate(pairs, start=1):
+        if before != now:
+            yield f"{name}: line {number} was recorded as {clip(before, 200)!r}; the replay says {clip(now, 200)!r}"
+            return
 
 
 def normalise(text: str, places: Mapping[str, str]) -> str:

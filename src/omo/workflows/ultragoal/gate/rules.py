@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from omo.proof import globs
 from omo.text import clip
-from omo.workflows.ultragoal.gate import proof
 from omo.workflows.ultragoal.gate.models import (
     SURFACES,
     AdversarialCase,
@@ -26,12 +25,15 @@ from omo.workflows.ultragoal.gate.models import (
     shown,
 )
 from omo.workflows.ultragoal.gate.proof import (
+    AUTOMATION,
     EXEMPT,
-    FILE,
     GATE,
-    NOTHING,
     RECEIPT,
     REPLAY,
+    REPORT,
+    SCREENSHOT,
+    STRUCTURAL,
+    WORDS,
     Evidence,
     GateProver,
     GateSubject,
@@ -40,8 +42,8 @@ from omo.workflows.ultragoal.gate.proof import (
 )
 
 SECTIONS = tuple(QualityGate.model_fields)
-REPORT = "AI SLOP CLEANUP REPORT"
-TITLE = re.compile(rf"{REPORT}|(?im:^\W*{REPORT})")  # in other letters it is one only where it begins a line
+CLEANED = "AI SLOP CLEANUP REPORT"
+TITLE = re.compile(rf"{CLEANED}|(?im:^\W*{CLEANED})")  # in other letters it is one only where it begins a line
 NO_CLEANER = (
     "no cleaner looked at it, which the end will name: start omo:critic, its whole prompt what omo ultragoal brief "
     "critic prints"
@@ -58,36 +60,28 @@ LINKS = {
 
 
 class Demand(NamedTuple):
-    """What proves a surface. An artifact that is cited for it rests on one of `bases`; of each group of `shapes` one
-    has to be cited, as `in_words` says."""
+    """What proves a surface: of each group of `shapes` one has to be cited, as `in_words` says. Any file may be cited
+    besides, and what is in `others`."""
 
-    bases: tuple[str, ...]
+    others: tuple[str, ...]
     shapes: tuple[tuple[str, ...], ...] = ()
     in_words: str = ""
 
 
 # By the family of the surface; "" stands for a case or an obligation.
 DEMANDS = {
-    "web": Demand(
-        (FILE, REPLAY), ((proof.AUTOMATION,), (proof.SCREENSHOT,)), "a browser automation transcript and a screenshot"
-    ),
+    "web": Demand((), ((AUTOMATION,), (SCREENSHOT,)), "a browser automation transcript and a screenshot"),
     "cli": Demand(
-        (FILE, REPLAY, EXEMPT),
-        ((REPLAY,),),
-        "a replay record (cli-replay) that passes, or one with a valid replayExempt",
+        (EXEMPT,), ((REPLAY, EXEMPT),), "a replay record (cli-replay) that passes, or one with a valid replayExempt"
     ),
-    "native": Demand(
-        (FILE, REPLAY), (proof.STRUCTURAL,), "a screenshot, a terminal capture or an automation transcript"
-    ),
+    "native": Demand((), (STRUCTURAL,), "a screenshot, a terminal capture or an automation transcript"),
     "library": Demand(
-        (FILE, REPLAY, GATE, RECEIPT),
-        ((proof.REPORT, REPLAY),),
-        "a report, a replay, a gate's result or a typed receipt",
+        (GATE, RECEIPT), ((REPORT, REPLAY, GATE, RECEIPT),), "a report, a replay, a gate's result or a typed receipt"
     ),
-    "": Demand((FILE, REPLAY, GATE)),
+    "": Demand((GATE,)),
 }
 REFUSALS = {
-    NOTHING: "is text in the row, which proves nothing: save what was seen to a file, and name it in path",
+    WORDS: "is text in the row, which proves nothing: save what was seen to a file, and name it in path",
     GATE: "is a gate's result, which shows no surface that people see or type at: show that surface",
     RECEIPT: "is a receipt alone, which stands only for api, package, algorithm and math surfaces",
     EXEMPT: "is exempt from replay, which counts only for a cli surface: cite its fallback here",
@@ -134,7 +128,7 @@ def inspect_qa(executor_qa: object, subject: GateSubject) -> Inspection:
 
 def _check_cleaner_report(evidence: str, inspection: Inspection) -> None:
     """The cleaner's report travels in iteration.evidence. One that does not pass is refused, a missing one noted."""
-    has_report = inspection.has_cleaner = REPORT in evidence.upper()
+    has_report = inspection.has_cleaner = CLEANED in evidence.upper()
     if BLOCKED.search(evidence) or (has_report and not PASSED.search(evidence)):
         text = (
             "carries a cleaner's report that does not say Gate Result: PASS: mend its blocking findings, run the "
@@ -192,8 +186,8 @@ def _evidence_defects(prover: GateProver) -> list[GateDefect]:
     for row in qa.citing:
         family = SURFACES[row.surface] if isinstance(row, SurfaceEvidence) else ""
         for place, cited in prover.cited_by(row):
-            if cited.basis not in DEMANDS[family].bases:
-                defects.append(GateDefect(place, f"{shown(cited.id)} {REFUSALS[cited.basis]}"))
+            if _is_refused(cited, family):
+                defects.append(GateDefect(place, f"{shown(cited.id)} {REFUSALS[cited.shape]}"))
             elif cited.artifact.replayExempt is not None:
                 defects += _exemption_defects(prover, cited, cited.artifact.replayExempt)
             else:
@@ -201,10 +195,15 @@ def _evidence_defects(prover: GateProver) -> list[GateDefect]:
     return defects + _suite_defects(prover)
 
 
+def _is_refused(cited: Evidence, family: str) -> bool:
+    return cited.shape in REFUSALS and cited.shape not in DEMANDS[family].others
+
+
 def _kind_defects(prover: GateProver, row: SurfaceEvidence) -> list[GateDefect]:
     """What kinds are missing. Whether an artifact is what its kind says is told at the artifact itself."""
-    demand = DEMANDS[SURFACES[row.surface]]
-    cited = [artifact for _, artifact in prover.cited_by(row)]
+    family = SURFACES[row.surface]
+    demand = DEMANDS[family]
+    cited = [artifact for _, artifact in prover.cited_by(row) if not _is_refused(artifact, family)]
     shapes = {artifact.shape for artifact in cited}
     if len(cited) < len(row.artifactRefs) or all(shapes.intersection(group) for group in demand.shapes):
         return []
@@ -217,21 +216,13 @@ def _exemption_defects(prover: GateProver, cited: Evidence, claim: ReplayExempt)
     """What is wrong with the evidence that is to show the run instead; an exemption that stands is noted."""
     path = f"{cited.artifact.place}.replayExempt"
     defects = list(cited.defects)
-    shapes = set()
     for index, name in enumerate(claim.fallbackArtifactRefs):
-        place = f"{path}.fallbackArtifactRefs[{index}]"
         fallback = prover.evidence.get(name)
-        if fallback is None:
-            defects.append(GateDefect(place, f"{shown(name)} is no id in artifactRefs"))
-        elif fallback.basis != FILE:
-            text = f"{shown(name)} is no file that shows the run: name a screenshot, terminal capture or transcript"
-            defects.append(GateDefect(place, text))
-        else:
+        if fallback is not None and fallback.shape in STRUCTURAL:
             defects += prover.prove(fallback, "cli")
-            shapes.add(fallback.shape)
-    if not defects and not shapes.intersection(proof.STRUCTURAL):
-        text = "names no screenshot, terminal capture or automation transcript of the run: add one"
-        defects.append(GateDefect(f"{path}.fallbackArtifactRefs", text))
+        else:
+            text = f"{shown(name)} is the id of no screenshot, terminal capture or automation transcript of the run"
+            defects.append(GateDefect(f"{path}.fallbackArtifactRefs[{index}]", text))
     exemption = {"artifact": cited.id, **claim.model_dump()}
     if not defects and exemption not in prover.inspection.exemptions:
         prover.inspection.exemptions.append(exemption)
@@ -282,6 +273,6 @@ def _suite_defects(prover: GateProver) -> list[GateDefect]:
 
 def _shows_the_computer(prover: GateProver, case: AdversarialCase) -> bool:
     for _, cited in prover.cited_by(case):
-        if cited.basis == FILE and cited.shape in proof.STRUCTURAL and not prover.prove(cited, "native"):
+        if cited.shape in STRUCTURAL and not prover.prove(cited, "native"):
             return True
     return False
