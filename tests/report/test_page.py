@@ -240,6 +240,8 @@ def test_goals_are_not_proven_any_more_once_what_their_receipts_cite_is_gone(tmp
     gone = gathered(shop)
     for found in (changed, gone):
         assert found.verdict.word == "NOT proven any more"
+        assert "receipt stale" in told(found)
+        assert (found.parts[0].view.items[0].mark, found.parts[0].view.done) == ("stale", 0)
     cited.write_bytes(kept)
     assert gathered(shop).verdict.is_proven
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from omo.errors import OmoError
+from omo.proof import artifacts
+from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.agents import FULL
 from omo.work.publish import publish, publish_damage
@@ -20,6 +22,7 @@ from omo.workflows.ultragoal.run import PlanRun, load_plan
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Summary
+    from omo.workflows.ultragoal.plan import Receipt
 
 # What begins it, by what the user typed, and the ends of a file that it is begun with as it is.
 NAMED_FILES = {"ultragoal": ("",)}
@@ -111,7 +114,7 @@ def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
     )
     if not is_complete:
         return item
-    stale = receipts.problem(plan, goal, run.directory)
+    stale = receipts.problem(plan, goal, run.directory) or _changed_evidence(run, receipt)
     return item.no_longer(clip(stale, 200)) if stale else item
 
 
@@ -127,6 +130,14 @@ def _notes(goal: Goal, blockers: list[str]) -> list[str]:
     if blockers:
         notes.append(f"blocked by {', '.join(blockers)}")
     return notes
+
+
+def _changed_evidence(run: PlanRun, receipt: Receipt) -> str:
+    """The evidence that a receipt cites and that is not there any more as it was recorded."""
+    for name, digest in part(receipt, "artifacts").items():
+        if not artifacts.is_unchanged(run.caller.root, str(name), str(digest)):
+            return f"its evidence {clip(str(name), 120)} was changed or is gone"
+    return ""
 
 
 @contextmanager
