@@ -27,7 +27,6 @@ UNITTEST = {
 }
 GO = {"example.com/calc/a: TestMul", "example.com/calc/a: TestMul/small"}
 RUST_LINE = "test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out"
-PACKAGES_LINE = "Tests: 1 failed, 1 passed, 2 total"
 JEST_LINE = "Tests: 1 failed, 1 skipped, 1 todo, 1 passed, 4 total"
 VITEST_LINE = "Tests 1 failed | 1 passed | 1 skipped | 1 todo (4)"
 MOCHA = {"sums multiplies", "sums wraps nothing"}
@@ -108,8 +107,6 @@ RAN = [
     Ran("cargo-failed", 101, (2, 1, 1), {"multiplies"}, RUST_LINE, names_are_whole=False),
     Ran("cargo-no-fail-fast", 101, (3, 1, 1), {"multiplies"}, RUST_LINE),
     Ran("cargo-passed", 0, (4, 0, 1), set(), RUST_LINE.replace("FAILED", "ok").replace("1 failed", "0 failed")),
-    Ran("pnpm-jest", 1, (2, 1, 0), {"./sums.test.js › add"}, PACKAGES_LINE, names_are_whole=False),
-    Ran("turbo-jest", 1, (2, 1, 0), {"./sums.test.js › add"}, PACKAGES_LINE, names_are_whole=False),
     Ran("npm-mocha", 2, (1, 2, 1), MOCHA, "1 passing 1 pending 2 failing"),
     Ran("rspec-failed", 1, (1, 1, 1), {"sums multiplies"}, "3 examples, 1 failure, 1 pending"),
     Ran("maven-failed", 1, (2, 2, 1), {"CalcTest.breaks", "CalcTest.multiplies"}, MAVEN_LINE),

@@ -87,9 +87,6 @@ def register(
 
     def decide(rows: list[ArtifactRow]) -> tuple[Artifact | Refused, list[LedgerRow]]:
         answer = _judge(rows, claim)
-        if isinstance(answer, Refused) and answer.details["why"] == "old" and not claim.committed_before:
-            seen: ArtifactRow = {"kind": "seen", "contents": {file.name: (file.digest, file.since)}}
-            return answer, [seen]
         if answer is not None:
             return answer, []
         row: ArtifactRow = {"kind": "artifact", "path": file.name, "digest": file.digest, "size": file.size}

@@ -61,10 +61,6 @@ _NOT_HERE = runners.lines(
 _SAYS_WRONG = re.compile(
     r"error|exception|fail|\bnot ok\b|fatal|panic|assert|cannot|not found|missing|expected", re.IGNORECASE
 )
-# What turbo and pnpm write at the start of each line of a package, and by which line it is known. At the first package
-# that fails they stop the others.
-_PACKAGE = runners.lines(r"^(?P<turbo>\S+:\S+): cache (?:miss|hit|bypass)", r"^(?P<pnpm>\S+ \S+)\$ ")
-_PACKAGES_STOPPED = runners.lines(r"ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL", r"^ ERROR  run failed: ")
 _GO_PLACE = runners.lines(r"^\S+\.go:\d+:\d+: ")  # of its compiler and of vet, which do not say that it is an error
 # Frames, farewells, the echo of a command, `make: *** Error 1`: they only pass on that something is wrong.
 _SAYS_LITTLE = re.compile(
@@ -121,7 +117,7 @@ def read_printed(text: str, exit_code: int | None) -> Printed:
     return Printed(
         counts=runners.counts_of(summaries) if exit_code is not None else None,
         failing=sorted(failing),
-        names_are_whole=exit_code is not None and are_whole and not _PACKAGES_STOPPED.search(text),
+        names_are_whole=exit_code is not None and are_whole,
         broke_before_tests=broke,
         unreached=sum(summary.unreached for summary in summaries),
         missing=sorted(missing),
@@ -223,18 +219,7 @@ def _page(output: str) -> str:
         line = line[:_LONGEST_LINE].rstrip()
         if line:
             kept.append(line)
-    text = "\n".join(kept)
-    packages = tuple(f"{found[found.lastgroup or 0]}: " for found in _PACKAGE.finditer(text))
-    return _package_by_package(kept, packages) if packages else text
-
-
-def _package_by_package(lines: Sequence[str], packages: Sequence[str]) -> str:
-    """What several packages print at the same time, one after another and as each of them prints it."""
-    by_package: dict[str, list[str]] = {}
-    for line in lines:
-        package = next((name for name in packages if line.startswith(name)), "")
-        by_package.setdefault(package, []).append(line.removeprefix(package))
-    return "\n".join(line for printed in by_package.values() for line in printed)
+    return "\n".join(kept)
 
 
 def _first(text: str, *patterns: re.Pattern[str]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from omo import settings
 from omo.errors import NotMade
-from omo.proof import base, contents, experiment, gate_runs, kinds, own_commands, patterns, project_checks
+from omo.proof import base, contents, experiment, gate_runs, kinds, own_commands, patterns
 from omo.proof.checks import Check, CommandCheck, ContentCheck, MetricCheck
 from omo.proof.evaluate import judge_of
 from omo.proof.gate_runs import GateCommand, Judge, Plain, Subject
@@ -191,7 +191,7 @@ def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: b
     """Where nothing that passes covers them, they are run."""
     head = subject.began.get("head")
     still: list[str] = []
-    for check in project_tests(subject):
+    for check in own_commands.test_gates(subject.root, subject.began, subject.look.changed or (), "."):
         if any(own_commands.covers(subject.root, head, each.argv, each.cwd, check) for each in passing):
             continue
         tests = Plain(check.argv, check.cwd)
@@ -209,11 +209,6 @@ def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: b
         if weak := experiment.weakened(subject, tests):
             return OwnTests(f"{name}: {weak.reason}")
     return OwnTests(still_failing=still)
-
-
-def project_tests(subject: Subject) -> list[project_checks.Check]:
-    head, directory = subject.began.get("head"), subject.began.get("directory") or "."
-    return own_commands.test_gates(subject.root, head, directory, subject.look.changed or ()) if head else []
 
 
 def doubts(subject: Subject, commands: Sequence[GateCommand], *, by_name: bool = False) -> list[str]:

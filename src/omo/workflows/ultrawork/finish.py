@@ -178,7 +178,7 @@ class Finish:
         )
 
     def _state(self, gate: Gate) -> str:
-        """Why a gate does not hold, in words; what passed on other files names them."""
+        """Why a gate does not hold, in words."""
         last = self.proof.results[gate.name] or gate.last
         if last is None:
             return "was not run in this run"
@@ -187,11 +187,8 @@ class Finish:
             return proving.FAILED_BEFORE.format(listed(made.still_failing, 6)) if made.holds else made.reason
         if not last.passed:
             return gate_runs.run_of(last.row).failure
-        if last.tree == self.look.tree:
-            return "passed with other variables (PATH, HOME, TZ …) than this command has"
-        if last.changed is None or self.look.changed is None:
-            return "passed, but the files have changed since"
-        return f"passed, but since then changed: {listed(base.differing(last.changed, self.look.changed))}"
+        differing = listed(base.differing(last.changed or {}, self.look.changed or {}))
+        return f"passed, but on other files ({differing}) or with other variables (PATH, HOME, TZ …) than now"
 
     def _except(self, what: str, by: str, why: str) -> None:
         self.exceptions.append(outcome.exception(what, by, clip(why, 200)))

@@ -260,7 +260,7 @@ class Prover:
         after it failed"."""
         again = [gate for gate in self._failing(proof) if self.runs_gates and gate.name not in self._ran]
         for gate in again:
-            self._run(gate, asks=True)
+            self._run(gate)
         return replace(self._look(), tests_not_run=proof.tests_not_run) if again else proof
 
     def _run_unseen(self, proof: Proof, gate: Gate) -> None:
@@ -272,14 +272,14 @@ class Prover:
         if key not in self._experiments:
             subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             seen = runs.seen(gate, self._env)
-            made = experiment.prove(subject, gate, seen, lambda: self._run(gate, asks=True))
+            made = experiment.prove(subject, gate, seen, lambda: self._run(gate))
             if made.verdict == experiment.NOT_MADE:
                 self._whole = None  # it may have ended between two runs
             self._experiments[key] = made
         return self._experiments[key]
 
-    def _run(self, gate: Gate, *, asks: bool = False) -> CommandRun:
-        ran = runs.run_gates(self.context, self.session, gate.name, asks=asks, before=self._whole)
+    def _run(self, gate: Gate) -> CommandRun:
+        ran = runs.run_gates(self.context, self.session, gate.name, before=self._whole)
         self._whole = ran.whole
         self._ran.add(gate.name)
         return gate_runs.run_of(ran.results[0])

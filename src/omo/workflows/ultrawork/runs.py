@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omo import table
@@ -107,11 +106,8 @@ class Ran:
         return lines
 
 
-def run_gates(
-    context: Context, name: str, wanted: str | None = None, *, asks: bool = False, before: base.Look | None = None
-) -> Ran:
-    """The gates of a session, or the one that is `wanted`. With `asks` a runner is asked to name what it ran. `before`
-    are the files where somebody has just looked."""
+def run_gates(context: Context, name: str, wanted: str | None = None, *, before: base.Look | None = None) -> Ran:
+    """The gates of a session, or the one that is `wanted`. `before` are the files where somebody has just looked."""
     require_whole_ledger(context, name)
     known = known_gates(context, name)
     left_out = known.left_out
@@ -119,7 +115,7 @@ def run_gates(
     results = []
     for gate in known.select(wanted):
         looked_at = whole.without(left_out)
-        result = _run_one(gate, context, known, asks=asks)
+        result = _run_one(gate, context, known)
         whole = base.look(context.root, known.base)
         own, moved = _changed_meanwhile(looked_at, whole.without(left_out), gate)
         left_out = [*left_out, *own]
@@ -153,14 +149,10 @@ def _files_id(context: Context, known: gates.Gates, whole: base.Look, gate: gate
     return arrangements.files_key(subject.look.changed, arrangements.kinds_of(subject, gate))
 
 
-def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bool) -> SessionEvent:
+def _run_one(gate: gates.Gate, context: Context, known: gates.Gates) -> SessionEvent:
     directory = os.path.join(context.root, gate.cwd)
     environ = runner.child_environment(os.environ)
-    told = gate_runs.environment(environ)
-    if asks:
-        outcome = gate_runs.run_asking(gate, context.root, told, gate.timeout)
-    else:
-        outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=told)
+    outcome = gate_runs.run_asking(gate, context.root, gate_runs.environment(environ), gate.timeout)
     shadows = reading.shadows(context.root, known.base or {}, gate, known.allowed_changes)
     ran = gate_runs.read_run(outcome, "", shadows)
     program = typed_commands.resolve(gate.argv[0], directory, environ.get("PATH", ""))
