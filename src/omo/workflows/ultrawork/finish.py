@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from omo.clock import seconds
@@ -39,13 +39,11 @@ class Finish:
     """One look at a run that is said to be finished."""
 
     proof: Proof
-    environ: Mapping[str, str]
     armed_at: str
     because: str = ""
     skipping: str = ""
     unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
     began_with: str = ""  # what the user typed first, where they armed the run more than once
-    left_before: Sequence[str] = ()  # tests that an earlier run changed, of which no end has told
     exceptions: list[LetThrough] = field(default_factory=list)
     still_failing: list[Gate] = field(default_factory=list)  # the agent says that they are no part of the task
 
@@ -212,31 +210,19 @@ class Finish:
                 what = f"gate {gate.name} ran {clip(program, 120)}, which is newer than the run"
                 self._except(what, "agent", f"it was pinned with {clip(gate.program or 'no such program', 120)}")
         armed_home = self._base.get("home")
-        if armed_home and any(map(self._passes, self.gates)) and armed_home != base.home_of(self.environ):
+        if armed_home and any(map(self._passes, self.gates)) and armed_home != base.home_of(self.proof.subject.environ):
             what = "the gates ran with another HOME than the session has"
             self._except(what, "agent", "it was given with the command")
 
     def _proven(self, gate: Gate) -> str:
         made = self.proof.experiments[gate.name]
-        below = "" if gate.cwd == "." else f" in {clip(gate.cwd, 80)}"
-        command = f"{clip(shlex.join(gate.argv), 80)}{below}"
-        parts = [f"gate {gate.name} ({command}), {self.proof.owners[gate.name]}, {made.reason}"]
+        parts = [proving.sentence(f"gate {gate.name}", gate, self.proof.owners[gate.name], made, made.still_failing)]
         others = [each.name for each in self.gates if each is not gate and self._passes(each)]
         if others:
             parts.append(f"{', '.join(others[:MOST_NAMED])} {'passes' if len(others) == 1 else 'pass'} too")
-        if made.still_failing:
-            parts.append(proving.FAILED_BEFORE.format(listed(made.still_failing, 6)))
-        if allowed := self._allowed():
-            parts.append(f"changed as the user allowed: {listed(allowed)}")
         if self.began_with:  # "another wish, and a bare ulw": what they asked in between is none of it
             parts.append(f"the run began with “{clip(self.began_with, 80)}”")
-        if self.left_before:
-            parts.append(proving.LEFT.format(listed(self.left_before, 6)))
-        return "; ".join([*parts, *made.notes])
-
-    def _allowed(self) -> list[str]:
-        changed = self.look.changed or {}
-        return [path for path, digest in self.gates.allowed_changes.items() if changed.get(path) == digest]
+        return "; ".join([*parts, *proving.allowed_notes(self.proof.subject)])
 
     def _why_not_proven(self) -> list[str]:
         reasons = []
@@ -266,9 +252,7 @@ class Finish:
             reasons.append(self.proof.tests_not_run)
         if rest := self._changed_and_not_tried():
             reasons.append(f"changed, and not held against what they were: {listed(rest, 6)}")
-        if allowed := self._allowed():
-            reasons.append(f"changed as the user allowed: {listed(allowed)}")
-        return reasons
+        return [*reasons, *proving.allowed_notes(self.proof.subject)]
 
     def _done_before(self) -> list[str]:
         """Work that was in no commit when the run began, where nothing shows that the run did anything: whoever says

@@ -31,6 +31,7 @@ class Proof:
     gates: Gates
     look: base.Look
     whole: base.Look  # with what gates' own runs have written
+    subject: gate_runs.Subject  # the same files, for the experiment
     # Each by the name of a gate: whose it is, empty where the agent chose it; what it said of exactly these files, with
     # the variables that a command has here; and what came of its experiment.
     owners: dict[str, str] = field(default_factory=dict)
@@ -156,9 +157,8 @@ class Prover:
             covers_tests = self._covers_tests(proof, gate)
             if is_seen or not (gate.is_users or covers_tests):
                 continue
-            subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             self._whole = None
-            if weak := experiment.weakened(subject, gate, by_name=not covers_tests):
+            if weak := experiment.weakened(proof.subject, gate, by_name=not covers_tests):
                 proof.experiments[gate.name] = weak
 
     def _proving(self, proof: Proof) -> list[Gate]:
@@ -176,7 +176,8 @@ class Prover:
         known = runs.known_gates(self.context, self.session)
         if self._whole is None:
             self._whole = base.look(self.context.root, known.base)
-        proof = Proof(known, self._whole.without(known.left_out), self._whole)
+        subject = runs.subject_of(self.context, known, self._whole, makes=self.makes)
+        proof = Proof(known, self._whole.without(known.left_out), self._whole, subject)
         for path in proof.look.changed or ():
             if os.path.isfile(os.path.join(self.context.root, path, ".git")):
                 proof.submodule = path
@@ -244,7 +245,7 @@ class Prover:
         changed, which = proof.look.changed, kinds.Kinds()
         if changed is None or any(which.of(path) != kinds.NEITHER for path in changed):
             return False
-        return not runs.subject_of(self.context, proof.gates, proof.whole).read_by_tests
+        return not proof.subject.read_by_tests
 
     def _failing(self, proof: Proof) -> list[Gate]:
         """The gates that fail on these files and were not let through."""
@@ -270,9 +271,8 @@ class Prover:
     def _experiment(self, proof: Proof, gate: Gate) -> Experiment:
         key = (gate.command, proof.look.tree)
         if key not in self._experiments:
-            subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             seen = runs.seen(gate, self._env)
-            made = experiment.prove(subject, gate, seen, lambda: self._run(gate))
+            made = experiment.prove(proof.subject, gate, seen, lambda: self._run(gate))
             if made.verdict == experiment.NOT_MADE:
                 self._whole = None  # it may have ended between two runs
             self._experiments[key] = made

@@ -64,6 +64,7 @@ def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes:
         makes=makes,
         allowed=known.allowed_changes,
         by=context.actor,
+        left=known.left,
     )
     written = []
     for path in known.left_out:
