@@ -14,6 +14,7 @@ from omo.proof import pins
 from omo.proof.checks import digest_of_check, parse_checks
 from omo.proof.evaluate import evaluate
 from omo.proof.pins import PinReport
+from omo.work.run import Caller
 from tests.project import git
 from tests.proof.test_evaluate import commit, write
 
@@ -34,8 +35,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def pin(state: str, root: Path, *items: Any, by: str = "agent", **options: Any) -> PinReport:
-    fields = {"source": "checks.yaml", "goal": None, "now": NOW, "wait": 1.0, **options}
-    return pins.pin(state, root, parse_checks(list(items)), by=by, **fields)
+    caller = Caller(state, str(root), "s1", by, NOW, wait=1.0)
+    return pins.pin(caller, parse_checks(list(items)), **{"source": "checks.yaml", "goal": None, **options})
 
 
 def digest(item: Any) -> str:

@@ -251,14 +251,10 @@ def _pin(
         is_meant_to_pass = criterion.guard or criterion.id in started["carried"]
         try:
             report = pins.pin(
-                caller.state,
-                caller.root,
+                caller,
                 parse_checks(criterion.checks),
                 source=started["source"],
                 goal=criterion.goal(started["run"]),
-                by=caller.by,
-                now=caller.now,
-                wait=caller.wait,
                 refuse_vacuous=bool(started["source"]) and not (may_pass or is_meant_to_pass),
             )
             seen[criterion.id] = report.verdict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from omo.context import Context
@@ -62,11 +62,14 @@ class Prover:
         """What was shown on files that no run has changed: a gate that formats them is asked once more."""
         self._whole = None
         for _ in range(MOST_ROUNDS):
-            proof = self._with_project_tests(self._look())
-            after = self._with_failures_run_again(proof)
-            self._make_experiments(after)
-            after = self._with_all_run(after)
-            if after.look.tree == proof.look.tree and not self._start_otherwise(after):
+            tests_not_run = self._pin_project_tests(self._look())
+            before = self._look()
+            self._run_failures_again(before)
+            proof = self._look()
+            self._make_experiments(proof)
+            after = self._with_all_run(proof)
+            after.tests_not_run = tests_not_run
+            if after.look.tree == before.look.tree and not self._start_otherwise(after):
                 break
         after.other_gates = self._gate_of_form(after)
         if any(made.verdict in experiment.SHOWS_NO_RED for made in after.experiments.values()):
@@ -80,8 +83,7 @@ class Prover:
             if gate.is_users or not proof.owners[gate.name] or ran is None:
                 continue
             if argv := gate_runs.started_otherwise(gate, gate_runs.run_of(ran.row), self.context.root):
-                here = os.path.join(self.context.root, gate.cwd)
-                program = typed_commands.resolve(argv[0], here, os.environ.get("PATH", ""))
+                program = self._program_of(argv, gate.cwd)
                 runs.session_gates(self.context, self.session).add(gate.name, argv, cwd=gate.cwd, program=program)
                 return True
         return False
@@ -107,7 +109,7 @@ class Prover:
         for gate in between.gates:
             self._run_unseen(between, gate)
         after = self._look()
-        after.experiments, after.tests_not_run = proof.experiments, proof.tests_not_run
+        after.experiments = proof.experiments
         after.tests = [gate.name for gate in after.gates if self._covers_tests(after, gate)]
         return after
 
@@ -211,35 +213,30 @@ class Prover:
     def _has_gate(self, check: Check, proof: Proof) -> bool:
         return any(self._covers(gate, check, proof) for gate in proof.gates)
 
-    def _with_project_tests(self, proof: Proof) -> Proof:
+    def _pin_project_tests(self, proof: Proof) -> str:
         """Nothing is proven past the project's own tests, so they become gates, unless only documents were changed. An
-        end on the agent's word only says that they were not run."""
+        end on the agent's word only says that they were not run. Why one of them is not run; empty where all are."""
         if self.makes and self._changed_documents_alone(proof):
-            return proof
+            return ""
+        not_run = ""
         if proof.submodule:
-            what = f"{clip(proof.submodule, 80)} is a submodule"
-            proof.tests_not_run = f"{what}, which omo does not swap: prove it in a clone"
-        for check in [check for check in self._tests if not self._has_gate(check, proof)]:
-            if self.makes:
-                proof = self._with_gate_of(check, proof)
-            else:
-                proof.tests_not_run = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)}) were not run"
-        return proof
-
-    def _with_gate_of(self, check: Check, proof: Proof) -> Proof:
-        directory = os.path.join(self.context.root, check.cwd)
-        program = typed_commands.resolve(check.argv[0], directory, os.environ.get("PATH", ""))
-        if program is None:
-            command = clip(typed_commands.typed(check.argv), 80)
-            proof.tests_not_run = f"the project's tests ({command}) cannot be started here: there is no {check.argv[0]}"
-            return proof
+            not_run = f"{clip(proof.submodule, 80)} is a submodule, which omo does not swap: prove it in a clone"
         taken = {gate.name: gate.argv for gate in proof.gates}
-        name = check.name
-        if name in taken:
-            name = typed_commands.name_for(check.argv, taken)
-        runs.session_gates(self.context, self.session).add(name, check.argv, cwd=check.cwd, program=program)
-        # Another of them may not have been started: "the tests of a second language cannot be started here".
-        return replace(self._look(), tests_not_run=proof.tests_not_run)
+        for check in [check for check in self._tests if not self._has_gate(check, proof)]:
+            tests = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)})"
+            program = self._program_of(check.argv, check.cwd)
+            if not self.makes:
+                not_run = f"{tests} were not run"
+            elif program is None:
+                not_run = f"{tests} cannot be started here: there is no {check.argv[0]}"
+            else:
+                name = typed_commands.name_for(check.argv, taken) if check.name in taken else check.name
+                taken[name] = check.argv
+                runs.session_gates(self.context, self.session).add(name, check.argv, cwd=check.cwd, program=program)
+        return not_run
+
+    def _program_of(self, argv: list[str], cwd: str) -> str | None:
+        return typed_commands.resolve(argv[0], os.path.join(self.context.root, cwd), os.environ.get("PATH", ""))
 
     def _changed_documents_alone(self, proof: Proof) -> bool:
         changed, which = proof.look.changed, kinds.Kinds()
@@ -256,13 +253,12 @@ class Prover:
                 failing.append(gate)
         return failing
 
-    def _with_failures_run_again(self, proof: Proof) -> Proof:
+    def _run_failures_again(self, proof: Proof) -> None:
         """The files are the same, but what made a gate fail need not have been one: "a gate that asks git, committed
         after it failed"."""
-        again = [gate for gate in self._failing(proof) if self.runs_gates and gate.name not in self._ran]
-        for gate in again:
-            self._run(gate)
-        return replace(self._look(), tests_not_run=proof.tests_not_run) if again else proof
+        for gate in self._failing(proof):
+            if self.runs_gates and gate.name not in self._ran:
+                self._run(gate)
 
     def _run_unseen(self, proof: Proof, gate: Gate) -> None:
         if self.runs_gates and proof.results[gate.name] is None:

@@ -68,7 +68,8 @@ def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes:
     )
     written = []
     for path in known.left_out:
-        if path in whole.untracked and path not in subject.present and not kinds.is_read_by_runners(path):
+        is_new = path in whole.untracked and path not in subject.present
+        if is_new and not kinds.is_configuration(path) and not kinds.is_test(path):
             written.append(path)
     return replace(subject, look=whole.without(written))
 
