@@ -54,6 +54,7 @@ NO_WORK = "no work"  # nothing that could be taken away was changed
 NOT_MADE = "not made"
 SHOWS_NO_RED = (PASSES_WITHOUT, NOTHING_SHOWN)
 TESTS_CHANGED = (OLD_TESTS_FAIL, FEWER_TESTS)
+MAY_BE_ALLOWED = (*TESTS_CHANGED, LOOKS_AT_TESTS)
 
 WORTH_TELLING = 20.0  # seconds
 
@@ -61,8 +62,8 @@ WORTH_TELLING = 20.0  # seconds
 @dataclass(frozen=True)
 class Experiment:
     """What came of a command. `reason` is one true sentence about it, whatever the `verdict`; `notes` say what was put
-    back, kept, and not compared; `still_failing` are tests that failed before the work and still do, `looks_at_tests`
-    lines of the work that may ask for its tests."""
+    back, kept, and not compared; `still_failing` are tests that failed before the work and still do, `changed_rest`
+    the files that the user may allow: changed tests and what they rest on, or code that looks at them."""
 
     verdict: str
     reason: str
@@ -70,7 +71,6 @@ class Experiment:
     notes: Sequence[str] = ()
     changed_rest: Sequence[str] = ()
     still_failing: Sequence[str] = ()
-    looks_at_tests: Sequence[str] = ()
 
     @property
     def holds(self) -> bool:
@@ -349,9 +349,10 @@ class _Trial:
         for other, run, name in ((without, now, WITHOUT), (old, now, OLD_TESTS), (before, old, BEFORE)):
             if reason := _fewer(other, run, name):
                 return self._result(FEWER_TESTS, reason, runs)
-        if self.arranged.peeks:
-            reason = f"the work has words by which code looks at its tests ({listed(self.arranged.peeks, 3, '; ')})"
-            return replace(self._result(LOOKS_AT_TESTS, reason, runs), looks_at_tests=self.arranged.peeks)
+        if peeks := self.arranged.peeks:
+            lines = listed([f"{path}: + {line}" for path, line in peeks.items()], 3, "; ")
+            reason = f"the work has words by which code looks at its tests ({lines})"
+            return replace(self._result(LOOKS_AT_TESTS, reason, runs), changed_rest=list(peeks))
         if self.arranged.is_data:
             self.notes.append(f"the work is data alone: {listed(self.arranged.work, 6)}")
         if now.counts is None:
