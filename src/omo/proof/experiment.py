@@ -240,10 +240,9 @@ class _Trial:
             allowed = f"the setting proof_minutes allows {self.subject.minutes:g}"
             raise NotMade(f"{counted(count, 'run')} of it would take about {estimate / 60:.0f} min; {allowed}")
         if estimate > WORTH_TELLING:
-            takes = f"about {estimate / 60:.0f} min" if estimate > 90 else f"about {estimate:.0f} s"
             progress.say(
-                f"{counted(count, 'run')} of {clip(shlex.join(self.command.argv), 60)}, {takes}: give this command a "
-                f"time-out of {2 * estimate / 60 + 1:.0f} min; called again it goes on where it was"
+                f"{counted(count, 'run')} of {clip(shlex.join(self.command.argv), 60)}, about {estimate:.0f} s: give "
+                f"this command a time-out of {2 * estimate / 60 + 1:.0f} min; called again it goes on where it was"
             )
 
     def _make(self, names: Sequence[str]) -> dict[str, CommandRun]:
@@ -452,13 +451,12 @@ class _Trial:
         if self.arranged.keys[OLD_TESTS] == self.arranged.keys[BEFORE]:
             no_longer = []  # they did not hold before either
         if no_longer and old.counts is not None and len(no_longer) <= old.counts.failed:  # else not all are tests
-            verb = "holds" if len(no_longer) == 1 else "hold"
-            reason += f": {len(no_longer)} of {old.counts.total} old tests no longer {verb} ({listed(no_longer, 6)})"
+            reason += f": {len(no_longer)} of {old.counts.total} old tests no longer hold ({listed(no_longer, 6)})"
             new = set(without.failing) - set(old.failing) - set(now.failing)
             if without.broke_before_tests:  # what it names then are files that could not be loaded
                 reason += "; without the work it stops before its tests"
             elif new:
-                reason += f"; {len(new)} more {'fails' if len(new) == 1 else 'fail'} without the work"
+                reason += f"; {len(new)} more fail without the work"
         elif old.summary:
             reason += f" ({old.summary})"
         return self._result(OLD_TESTS_FAIL, reason, runs)
@@ -477,8 +475,7 @@ class _Trial:
 
 
 def _still_failing(tests: Sequence[str], undone: str) -> str:
-    verb = "fails" if len(tests) == 1 else "fail"
-    failed = f"{counted(len(tests), 'test')} failed before the work and still {verb}: {listed(tests, MOST_NAMED)}"
+    failed = f"failed before the work and still: {listed(tests, MOST_NAMED)}"
     return f"{failed}; so {clip(undone, 60)} was not run" if undone else failed
 
 
