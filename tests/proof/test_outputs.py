@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.proof import outputs, runners
+from omo.proof import outputs
 from omo.proof.outputs import Counts, asking, quoted, read_printed
 from tests.tables import read
 
@@ -478,31 +475,3 @@ def test_runners_that_ran_nothing_say_so(output: str) -> None:
 @pytest.mark.parametrize("output", ["", *BY_WHAT_RAN["something, or no tests"]])
 def test_what_does_not_say_so_ran_something(output: str) -> None:
     assert not outputs.ran_nothing(output)
-
-
-@pytest.mark.parametrize("module", [outputs, runners], ids=lambda module: module.__name__)
-def test_a_pattern_begins_alike_in_all_its_alternatives(module: ModuleType) -> None:
-    """`lines` has neighbours share a start: an alternative without it would be looked for in other places than it
-    says."""
-    patterns: list[str] = []
-    for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("lines", "Runner"):
-            patterns += [str(word.value) for word in node.args if isinstance(word, ast.Constant)]
-    assert len(patterns) > 10
-    for pattern in patterns:
-        assert len(set(map(runners.start_of, alternatives_of(pattern)))) == 1, pattern
-
-
-def alternatives_of(pattern: str) -> list[str]:
-    """What stands between the | that are in no brackets."""
-    plain = re.sub(r"\\.|\[\^?.[^\]]*\]", lambda escaped: "." * len(escaped[0]), pattern)
-    ends = [place for place, char in enumerate(plain) if char == "|" and is_outside(plain[:place])]
-    return [pattern[start:end] for start, end in zip([0, *(end + 1 for end in ends)], [*ends, None], strict=True)]
-
-
-def is_outside(before: str) -> bool:
-    return before.count("(") == before.count(")")
-
-
-def test_alternatives_are_told_apart() -> None:
-    assert alternatives_of(r"^a(?:b|[|)(]c)\(|^d|e\|f") == [r"^a(?:b|[|)(]c)\(", "^d", r"e\|f"]

@@ -8,22 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import NamedTuple
 
 
 def lines(*patterns: str, flags: int = 0) -> re.Pattern[str]:
-    """What one of them matches. Neighbours with the same start share it: where a line or a word does not begin, none of
-    them is tried. In all of its alternatives a pattern has to begin alike."""
-    parts = []
-    for start, group in groupby(patterns, start_of):
-        either = "|".join(pattern.removeprefix(start) for pattern in group)
-        parts.append(f"{start}(?:{either})" if start else either)
-    return re.compile("|".join(parts), re.MULTILINE | flags)
-
-
-def start_of(pattern: str) -> str:
-    return next((start for start in ("^", r"\b") if pattern.startswith(start)), "")
+    """What one of them matches."""
+    return re.compile("|".join(patterns), re.MULTILINE | flags)
 
 
 # What stands where the middle of a long output was left out.
