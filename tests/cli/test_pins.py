@@ -99,7 +99,7 @@ def test_it_is_run_once_and_passes(story: Story) -> None:
 def test_nothing_is_closed_while_it_fails(story: Story) -> None:
     ran = story.close()
     assert (ran.code, story.runs()) == (3, 1)
-    assert "the user pinned tests, which does not pass on the files as they are, so nothing is closed" in ran.err
+    assert "what the user pinned does not pass on the files as they are, so nothing is closed: tests" in ran.err
     assert "gate tests fails" in ran.err
     assert story.project.summary(story.kind)["state"] == "active"
     (story.project.root / ".git" / "ok").touch()

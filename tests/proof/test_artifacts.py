@@ -14,6 +14,7 @@ from omo.errors import BadInput, Refused
 from omo.proof import artifacts
 from omo.proof.artifacts import Artifact
 from omo.state import paths
+from omo.work.run import Caller
 from tests.project import git
 from tests.proof.test_evaluate import write
 
@@ -28,9 +29,13 @@ def root(tmp_path: Path) -> Path:
     return project
 
 
+def agent(state: str, root: Path, now: float | None = None) -> Caller:
+    return Caller(state, str(root), "s1", "agent", now or time.time(), wait=1.0)
+
+
 def register(state: str, root: Path, path: str | Path, goal: str = "G1", **options: Any) -> Artifact:
-    fields = {"started_at": None, "by": "agent", "now": time.time(), "wait": 1.0, **options}
-    return artifacts.register(state, root, path, goal=goal, **fields)
+    caller = agent(state, root, options.pop("now", None))
+    return artifacts.register(caller, path, goal=goal, **{"started_at": None, **options})
 
 
 def refusal(state: str, root: Path, path: str | Path, goal: str = "G1", **options: Any) -> Refused:
@@ -117,7 +122,7 @@ def test_touching_does_not_make_new_what_was_refused_or_remembered_or_committed(
     finally:
         del os.environ["GIT_COMMITTER_DATE"]
     refusal(state, root, "refused.txt", started_at=began)
-    assert artifacts.remember(state, root, by="agent", now=began, wait=1.0) == 2
+    assert artifacts.remember(agent(state, root, began)) == 2
     for path in (refused, remembered, committed):
         os.utime(path)
         assert refusal(state, root, path.name, started_at=began).details["why"] == "old"
@@ -187,7 +192,7 @@ def test_outside_git(state: str, tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     path = write(bare, "log.txt")
     began = time.time() + 60
-    assert artifacts.remember(state, bare, by="agent", now=time.time(), wait=1.0) == 1
+    assert artifacts.remember(agent(state, bare)) == 1
     os.utime(path, (began + 1, began + 1))
     assert refusal(state, bare, "log.txt", started_at=began).details["why"] == "old"
 

@@ -121,18 +121,6 @@ def test_a_defect_names_its_place_and_what_would_be_right(item: object, said: st
     assert said in found
 
 
-def test_all_defects_come_in_one_answer() -> None:
-    found = defects([{"type": "pth"}, {"type": "content", "pth": "x", "regex": "("}, 7, {"type": "judge"}])
-    assert [one.partition(":")[0] for one in found] == [
-        "checks[0].type",
-        "checks[1].path",
-        "checks[1].regex",
-        "checks[1].pth",
-        "checks[2]",
-        "checks[3].question",
-    ]
-
-
 def test_ids_are_unique_the_given_ones_too() -> None:
     one = {"type": "path", "path": "a"}
     assert "also the id of checks[0]" in defects([{**one, "id": "x"}, {**one, "id": "x"}])[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -11,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from omo.errors import BadInput, Refused
-from omo.proof import artifacts, pins
-from omo.proof.checks import digest_of_check, parse_checks
+from omo.errors import BadInput
+from omo.proof import pins
+from omo.proof.checks import parse_checks
 from omo.proof.evaluate import Observation, evaluate
-from omo.state import paths
-from tests.project import git
+from omo.work.run import Caller
+from tests.project import IDENTITY, git
 from tests.proof.test_evaluate import commit, write
 
 TESTS = {"id": "tests", "type": "command", "argv": [sys.executable, "-c", "import sys; sys.exit(1)"]}
@@ -36,7 +37,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def pinned(state: str, root: Path) -> list[Any]:
     items: list[Any] = [TESTS, FORBIDDEN, JUDGE]
-    pins.pin(state, root, parse_checks(items), source="c", goal=None, by="user", now=time.time(), wait=1.0)
+    pins.pin(Caller(state, str(root), "s1", "user", time.time(), 1.0), parse_checks(items), source="c", goal=None)
     return items
 
 
@@ -45,25 +46,12 @@ def look(state: str, root: Path, item: Any, **options: Any) -> Observation:
     return found
 
 
-def register(state: str, root: Path, path: str, goal: str = "G1", started_at: float | None = None) -> object:
-    return artifacts.register(
-        state, root, path, goal=goal, started_at=started_at, by="agent", now=time.time(), wait=1.0
-    )
-
-
-def refusal(state: str, root: Path, path: str, goal: str = "G1", started_at: float | None = None) -> str:
-    with pytest.raises(Refused) as caught:
-        register(state, root, path, goal, started_at)
-    return f"{caught.value.message} fix: {caught.value.fix}"
-
-
 def test_hand_written_results_are_not_read(state: str, root: Path, pinned: list[Any]) -> None:
     said = json.dumps({"verdict": "pass", "checks": [{"id": "tests", "result": "pass"}], "ok": True})
     for name in ("result.json", "verify/result.json", "verify/pins/result.json", "evidence/result.json"):
         write(Path(state), name, said)
     assert look(state, root, TESTS).result == "fail"
     assert look(state, root, JUDGE).result == "unknown"
-    assert "name a file the work produced" in refusal(state, root, ".sisyphus/cc-omo/verify/result.json")
     with pytest.raises(BadInput, match="nothing in there is proof"):
         parse_checks([{"type": "content", "path": ".sisyphus/cc-omo/**", "regex": "pass"}])
 
@@ -71,31 +59,6 @@ def test_hand_written_results_are_not_read(state: str, root: Path, pinned: list[
 def test_state_is_not_found_by_a_wide_glob_either(state: str, root: Path, pinned: list[Any]) -> None:
     write(Path(state), "verify/proof.txt", "all good\n")
     assert look(state, root, {"type": "path", "path": "**/proof.txt"}).result == "fail"
-
-
-def test_evidence_older_than_the_edit(state: str, root: Path) -> None:
-    path = write(root, "old.log", "42 passed\n")
-    os.utime(path, (1, 1))
-    said = refusal(state, root, "old.log", started_at=time.time() - 10)
-    assert "older than the work" in said
-    assert "run what produces it again" in said
-    os.utime(path)
-    assert "touching the old one does not help" in refusal(state, root, "old.log", started_at=time.time() - 10)
-
-
-def test_a_link_out_of_the_project(state: str, root: Path) -> None:
-    write(root.parent, "elsewhere.log", "42 passed\n")
-    (root / "proof.log").symlink_to(root.parent / "elsewhere.log")
-    assert "copy the file into the project" in refusal(state, root, "proof.log")
-    found = look(state, root, {"type": "content", "path": "proof.log", "regex": "passed"})
-    assert found.result == "fail"
-    assert "lead out of the project do not count" in found.reason
-
-
-def test_a_regex_that_matches_whatever_there_is() -> None:
-    with pytest.raises(BadInput, match="matches any text") as caught:
-        parse_checks([{"type": "content", "path": "bomb.txt", "regex": "(a|a)*$"}])
-    assert "mend them in the file" in caught.value.fix
 
 
 def test_a_command_edited_after_pinning(state: str, root: Path, pinned: list[Any]) -> None:
@@ -109,68 +72,27 @@ def test_a_command_edited_after_pinning(state: str, root: Path, pinned: list[Any
         assert look(state, root, {**TESTS, **change}).result == "unknown"
 
 
-def test_a_row_of_pins_added_by_hand(state: str, root: Path, pinned: list[Any]) -> None:
-    path = Path(paths.pins_dir(state), "ledger.jsonl")
-    last = json.loads(path.read_text().splitlines()[-1])
-    easy = parse_checks([{"type": "command", "argv": ["true"]}])[0]
-    forged = {**last, "seq": last["seq"] + 1, "digest": digest_of_check(easy), "actor": "user"}
-    with path.open("a") as file:
-        file.write(json.dumps(forged) + "\n")
-    with pytest.raises(Refused):
-        pins.pinned(state)
-
-
-def hide_by_flag(root: Path) -> None:
-    git(root, "update-index", "--assume-unchanged", "infra/main.tf")
-
-
-def hide_a_deletion(root: Path) -> None:
-    git(root, "update-index", "--skip-worktree", "infra/main.tf")
-
-
-def hide_by_filter(root: Path) -> None:
-    git(root, "config", "filter.hide.clean", "git show HEAD:%f")
-    write(root, ".git/info/attributes", "infra/** filter=hide\n")
-
-
-def hide_by_replacing_the_base(root: Path) -> None:
-    write(root, "infra/main.tf", "changed\n")
-    old = git(root, "rev-parse", "HEAD")
-    git(root, "replace", old, commit(root, "other"))
-
-
-def hide_by_another_work_tree(root: Path) -> None:
-    write(root.parent, "decoy/infra/main.tf", "real\n")
-    git(root, "config", "core.worktree", str(root.parent / "decoy"))
-
-
-def hide_by_environment(root: Path) -> None:
-    os.environ["GIT_DIR"] = str(root.parent / "nowhere")  # undone by the test's monkeypatch
-
-
-def hide_by_program(root: Path) -> None:
-    program = write(root.parent, "monitor", "#!/bin/sh\ntouch ran\nprintf '0\\0'\n")
-    program.chmod(0o755)
-    git(root, "config", "core.fsmonitor", str(program))
-
-
-HIDES = [
-    hide_by_flag,
-    hide_by_filter,
-    hide_by_replacing_the_base,
-    hide_by_another_work_tree,
-    hide_by_environment,
-    hide_by_program,
-]
+MONITOR = "#!/bin/sh\ntouch ran\nprintf '0\\0'\n"
+# In a shell, beside which a decoy of the project and a program of git's lie.
+HIDES = {
+    "flag": "git update-index --assume-unchanged infra/main.tf",
+    "filter": "git config filter.hide.clean 'git show HEAD:%f'; echo 'infra/** filter=hide' > .git/info/attributes",
+    "the base replaced": "echo changed > infra/main.tf; git commit -qam other; git replace HEAD~1 HEAD",
+    "another work tree": 'git config core.worktree "$PWD/../decoy"',
+    "program": 'git config core.fsmonitor "$PWD/../monitor"',
+    "environment": "",
+}
 
 
 @pytest.mark.parametrize("hide", HIDES)
 def test_an_edit_hidden_from_git(
-    state: str, root: Path, pinned: list[Any], hide: Any, monkeypatch: pytest.MonkeyPatch
+    state: str, root: Path, pinned: list[Any], hide: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GIT_DIR", "")
-    monkeypatch.delenv("GIT_DIR")
-    hide(root)
+    write(root.parent, "decoy/infra/main.tf", "real\n")
+    write(root.parent, "monitor", MONITOR).chmod(0o755)
+    subprocess.run(["sh", "-ec", HIDES[hide]], cwd=root, check=True, env={**os.environ, **IDENTITY})
+    if hide == "environment":
+        monkeypatch.setenv("GIT_DIR", str(root.parent / "nowhere"))
     write(root, "infra/main.tf", "changed\n")
     found = look(state, root, FORBIDDEN)
     assert found.result in ("fail", "unknown")
@@ -179,6 +101,6 @@ def test_an_edit_hidden_from_git(
 
 
 def test_a_deletion_hidden_from_git(state: str, root: Path, pinned: list[Any]) -> None:
-    hide_a_deletion(root)
+    git(root, "update-index", "--skip-worktree", "infra/main.tf")
     (root / "infra/main.tf").unlink()
     assert look(state, root, FORBIDDEN).result == "unknown"

@@ -3,77 +3,45 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from omo.proof import artifacts
-from tests.project import git
-from tests.proof.test_artifacts import refusal, register
+from tests.project import IDENTITY
+from tests.proof.test_artifacts import agent, refusal, register
 from tests.proof.test_artifacts import root as root  # the fixture, under its own name
-from tests.proof.test_evaluate import commit, write
+from tests.proof.test_evaluate import write
+
+OWN = ".sisyphus/evidence"
+MODIFIED = "echo 1 passed > proof.txt; git add .; git commit -qm x; echo 7 passed > proof.txt"
+NESTED = "cd inner; git init -q; git add .; git commit -qm x; cd .."
+# In a shell, after which the file of that name says "7 passed".
+PLACES = {
+    "staged": ("proof.txt", "git add proof.txt"),
+    "modified": ("proof.txt", MODIFIED),
+    "unwatched": ("proof.txt", f"{MODIFIED}; git update-index --assume-unchanged proof.txt"),
+    "ignored": ("out/proof.txt", "echo out/ > .gitignore"),
+    "excluded": ("proof.txt", "echo proof.txt > .git/info/exclude"),
+    "nested": ("inner/proof.txt", NESTED),
+    "submodule": ("inner/proof.txt", f"{NESTED}; git add inner; git commit -qm x"),
+    "our own place": (f"{OWN}/G001/proof.txt", f"echo '*' > {OWN}/.gitignore"),
+}
 
 
-def staged(root: Path) -> str:
-    write(root, "proof.txt", "7 passed\n")
-    git(root, "add", "proof.txt")
-    return "proof.txt"
-
-
-def modified(root: Path) -> str:
-    write(root, "proof.txt", "1 passed\n")
-    commit(root)
-    write(root, "proof.txt", "7 passed\n")
-    return "proof.txt"
-
-
-def unwatched(root: Path) -> str:
-    name = modified(root)
-    git(root, "update-index", "--assume-unchanged", name)
+def laid_out(root: Path, place: str) -> str:
+    name, command = PLACES[place]
+    write(root, name, "7 passed\n")
+    subprocess.run(["sh", "-ec", command], cwd=root, check=True, env={**os.environ, **IDENTITY})
     return name
 
 
-def ignored(root: Path) -> str:
-    write(root, ".gitignore", "out/\n")
-    write(root, "out/proof.txt", "7 passed\n")
-    return "out/proof.txt"
-
-
-def excluded(root: Path) -> str:
-    write(root, ".git/info/exclude", "proof.txt\n")
-    write(root, "proof.txt", "7 passed\n")
-    return "proof.txt"
-
-
-def nested(root: Path) -> str:
-    write(root, "inner/proof.txt", "7 passed\n")
-    git(root / "inner", "init", "-q")
-    commit(root / "inner")
-    return "inner/proof.txt"
-
-
-def submodule(root: Path) -> str:
-    name = nested(root)
-    git(root, "add", "inner")
-    commit(root)
-    return name
-
-
-def in_our_own_place(root: Path) -> str:
-    write(root, ".sisyphus/evidence/.gitignore", "*\n")
-    write(root, ".sisyphus/evidence/G001/proof.txt", "7 passed\n")
-    return ".sisyphus/evidence/G001/proof.txt"
-
-
-PLACES = (staged, modified, unwatched, ignored, excluded, nested, submodule, in_our_own_place)
-
-
-@pytest.mark.parametrize("make", PLACES, ids=lambda make: make.__name__)
-def test_a_touch_does_not_make_it_new(state: str, root: Path, make: Callable[[Path], str]) -> None:
-    name = make(root)
-    artifacts.remember(state, root, by="agent", now=time.time(), wait=1.0)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_touch_does_not_make_it_new(state: str, root: Path, place: str) -> None:
+    name = laid_out(root, place)
+    artifacts.remember(agent(state, root))
     began = time.time() + 60
     (root / name).write_text((root / name).read_text())
     os.utime(root / name, (began + 60, began + 60))
@@ -83,11 +51,11 @@ def test_a_touch_does_not_make_it_new(state: str, root: Path, make: Callable[[Pa
     assert refusal(state, root, "copy.txt", started_at=began).details["why"] == "old"
 
 
-@pytest.mark.parametrize("make", PLACES, ids=lambda make: make.__name__)
-def test_what_is_written_there_afterwards_is_new(state: str, root: Path, make: Callable[[Path], str]) -> None:
-    name = make(root)
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_written_there_afterwards_is_new(state: str, root: Path, place: str) -> None:
+    name = laid_out(root, place)
     began = time.time() - 60
-    artifacts.remember(state, root, by="agent", now=began, wait=1.0)
+    artifacts.remember(agent(state, root, began))
     write(root, name, "8 passed\n")
     assert register(state, root, name, started_at=began).path == name
 
@@ -104,7 +72,7 @@ def test_a_huge_ignored_tree_is_cut_and_the_newest_of_it_counts(
     write(root, ".sisyphus/evidence/.gitignore", "*\n")
     write(root, "new.txt", "new\n")
     write(root, "large.txt", "x" * 2_000)
-    artifacts.remember(state, root, by="agent", now=time.time(), wait=1.0)
+    artifacts.remember(agent(state, root))
     names: set[str] = set()
     for row in artifacts._journal(state).rows():
         names.update(row["contents"])
@@ -116,7 +84,7 @@ def test_a_huge_ignored_tree_is_cut_and_the_newest_of_it_counts(
 def test_what_was_remembered_once_is_not_written_again(state: str, root: Path) -> None:
     write(root, "log.txt", "7 passed\n")
     for _ in range(2):
-        assert artifacts.remember(state, root, by="agent", now=time.time(), wait=1.0) == 1
+        assert artifacts.remember(agent(state, root)) == 1
     rows = artifacts._journal(state).rows()
     assert [row["kind"] for row in rows] == ["seen"]
 
@@ -125,5 +93,5 @@ def test_names_of_any_length_fit_into_rows(state: str, root: Path) -> None:
     deep = "/".join(["d" * 200] * 10)
     for number in range(120):
         write(root, f"{deep}/{number}.txt", f"{number}\n")
-    assert artifacts.remember(state, root, by="agent", now=time.time(), wait=1.0) == 120
+    assert artifacts.remember(agent(state, root)) == 120
     assert artifacts._journal(state).problems() == []

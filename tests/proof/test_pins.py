@@ -14,7 +14,7 @@ from omo.proof import pins
 from omo.proof.checks import digest_of_check, parse_checks
 from omo.proof.evaluate import evaluate
 from omo.proof.pins import PinReport
-from omo.state import paths
+from omo.work.run import Caller
 from tests.project import git
 from tests.proof.test_evaluate import commit, write
 
@@ -35,8 +35,8 @@ def root(tmp_path: Path) -> Path:
 
 
 def pin(state: str, root: Path, *items: Any, by: str = "agent", **options: Any) -> PinReport:
-    fields = {"source": "checks.yaml", "goal": None, "now": NOW, "wait": 1.0, **options}
-    return pins.pin(state, root, parse_checks(list(items)), by=by, **fields)
+    caller = Caller(state, str(root), "s1", by, NOW, wait=1.0)
+    return pins.pin(caller, parse_checks(list(items)), **{"source": "checks.yaml", "goal": None, **options})
 
 
 def digest(item: Any) -> str:
@@ -136,26 +136,3 @@ def test_outside_git_a_pin_has_no_base(state: str, tmp_path: Path) -> None:
     write(bare, "a")
     pin(state, bare, WANTED)
     assert pins.pinned(state).of(digest(WANTED)).base is None
-
-
-def ledger(state: str) -> Path:
-    return Path(paths.pins_dir(state), "ledger.jsonl")
-
-
-def seal(state: str) -> None:
-    journal = pins.journal_of(state)
-    journal.change(lambda _: (None, journal.seal(NOW)), actor="user", now=NOW, wait=5.0)
-
-
-def test_a_damaged_ledger_is_refused_until_it_is_set_aside(state: str, root: Path) -> None:
-    pin(state, root, FORBIDDEN, WANTED)
-    path = ledger(state)
-    path.write_text(path.read_text().replace("infra/**", "other/**"))
-    for ask in (lambda: pins.pinned(state), lambda: pin(state, root, WANTED)):
-        with pytest.raises(Refused, match="not as omo wrote it") as caught:
-            ask()
-        assert "omo ledger repair" in caught.value.fix
-    seal(state)
-    assert pin(state, root, WANTED).added == ["wanted"]
-    assert pins.pinned(state).digests == {digest(WANTED)}
-    assert [name for name in os.listdir(path.parent) if "damaged" in name]

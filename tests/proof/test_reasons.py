@@ -61,7 +61,7 @@ def test_files_that_could_not_be_loaded_are_not_counted_as_tests(tmp_path: Path)
     made = made_of(tmp_path, {"calc.py": new_work, "test_calc.py": new_tests})
     assert made.verdict == experiment.OLD_TESTS_FAIL
     said, _, after = made.reason.partition("; ")
-    assert said.startswith("it passes only with the changed test_calc.py: 1 of 2 old tests no longer holds (test_add ")
+    assert said.startswith("it passes only with the changed test_calc.py: 1 of 2 old tests no longer hold (test_add ")
     assert after == "without the work it stops before its tests"
 
 

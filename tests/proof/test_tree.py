@@ -74,10 +74,6 @@ def repository(tmp_path: Path) -> Path:
     return root
 
 
-def rename(path: Path) -> None:
-    path.rename(path.with_name("renamed.txt"))
-
-
 def retarget(path: Path) -> None:
     path.unlink()
     path.symlink_to("dir/b.txt")
@@ -90,19 +86,6 @@ def edit_in_place(path: Path) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def hidden_edit(flag: str) -> Callable[[Path], None]:
-    def edit(root: Path) -> None:
-        git(root, "update-index", flag, "a.txt")
-        edit_in_place(root / "a.txt")
-
-    return edit
-
-
-def type_change(root: Path) -> None:
-    (root / "link").unlink()
-    write(root / "link", "a.txt")
-
-
 def file_to_directory(root: Path) -> None:
     (root / "a.txt").unlink()
     write(root / "a.txt/inside", "alpha\n")
@@ -113,22 +96,12 @@ def drop_and_exclude(root: Path) -> None:
     write(root / ".git/info/exclude", "a.txt\n")
 
 
+# What single edits of files and of git's index change, `Edits` below tries.
 CHANGES: dict[str, Callable[[Path], object]] = {
-    "edit": lambda root: write(root / "a.txt", "other\n"),
     "edit with times restored": lambda root: edit_in_place(root / "a.txt"),
     "edit of an untracked file": lambda root: edit_in_place(root / "untracked.txt"),
-    "edit under assume-unchanged": hidden_edit("--assume-unchanged"),
-    "edit under skip-worktree": hidden_edit("--skip-worktree"),
     "line ends": lambda root: write(root / "a.txt", "alpha\r\n"),
-    "new file": lambda root: write(root / "dir/new.txt"),
-    "new empty file": lambda root: write(root / "empty", ""),
-    "new name in odd bytes": lambda root: write(root / "new\nline 'and' \"quote\" ü"),
-    "deletion": lambda root: (root / "a.txt").unlink(),
-    "deletion of an untracked file": lambda root: (root / "untracked.txt").unlink(),
-    "rename": lambda root: rename(root / "a.txt"),
-    "executable": lambda root: (root / "script.sh").chmod(0o755),
     "link retargeted": lambda root: retarget(root / "link"),
-    "link to file": type_change,
     "file to directory": file_to_directory,
     "no longer tracked, and excluded": drop_and_exclude,
 }
@@ -195,10 +168,7 @@ def hostile_settings(root: Path) -> None:
 
 
 SAME: dict[str, Callable[[Path], object]] = {
-    "nothing": lambda root: None,
-    "add": lambda root: git(root, "add", "--all"),
     "intent to add": lambda root: git(root, "add", "--intent-to-add", "untracked.txt"),
-    "commit": commit,
     "stash and pop": stash_and_pop,
     "merge conflict": conflict,
     "touch": lambda root: os.utime(root / "a.txt", (0, 0)),

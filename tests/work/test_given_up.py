@@ -36,11 +36,6 @@ def goals_end(project: Project) -> str:
     return project.stop().message
 
 
-def test_the_next_end_names_it(given_up: Project) -> None:
-    given_up.prompt("hm?")
-    assert "was given up with C0, C1 open (let through by the agent: it is not worth the time)" in goals_end(given_up)
-
-
 def test_what_was_cleared_with_something_open_is_named_by_the_end_after_it(given_up: Project) -> None:
     goals_end(given_up)
     cleared = given_up.row()["givenUp"][-1]

@@ -177,8 +177,6 @@ def _refuse_with_other_work(row: SessionRow) -> None:
 
 
 def _outcome(context: Context, name: str, row: SessionRow, proof: Proof, because: str, skipping: str) -> Outcome:
-    from omo.proof.run import child_environment
-    from omo.work import proving
     from omo.workflows.ultrawork import finish
 
     armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")
@@ -190,9 +188,8 @@ def _outcome(context: Context, name: str, row: SessionRow, proof: Proof, because
         pinned = gates.pinned_commands(context.state, name)
         unseen = require_cited(caller_of(context, name), "--because", [because], pinned)
     typed = requests.of_run(runtime.vouched_rows(context.state, name), session.KIND, session.run_of(row) or "")
-    environ, began_with = child_environment(os.environ), "".join(typed[:1]) if len(typed) > 1 else ""
-    left = proving.left_before(context.root, proof.gates.left, proof.look.changed or ())
-    return finish.Finish(proof, environ, armed_at, because, skipping, unseen, began_with, left).outcome()
+    began_with = "".join(typed[:1]) if len(typed) > 1 else ""
+    return finish.Finish(proof, armed_at, because, skipping, unseen, began_with).outcome()
 
 
 def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:

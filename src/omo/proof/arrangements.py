@@ -28,7 +28,7 @@ class Arrangements:
     files: Mapping[str, Mapping[str, File]]  # by run, what the paths that are swapped for it hold
     keys: Mapping[str, str]  # by run, the id of the files it is made on
     manifests: Sequence[str] = ()  # changed so that they only add: they may stand as they are
-    peeks: Sequence[str] = ()  # lines of the work that look at its tests
+    peeks: Mapping[str, str] = field(default_factory=dict)  # by file, a line of the work that looks at its tests
     others: Sequence[str] = ()  # changed too, and read by no run
     at_base: Mapping[str, File] = field(default_factory=dict)  # all of them as they were
     is_data: bool = False  # the work is data: nothing but that and tests was changed

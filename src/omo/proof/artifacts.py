@@ -17,6 +17,7 @@ from omo import safe_open
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import base, changes, globs
+from omo.proof.pins import Recorder
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.state.ledger_rows import LedgerRow
@@ -66,39 +67,27 @@ class _File(NamedTuple):
 
 
 def register(
-    state: str,
-    root: str | Path,
-    path: str | Path,
-    *,
-    goal: str,
-    started_at: float | None,
-    by: str,
-    now: float,
-    wait: float,
-    files: Base | None = None,
+    caller: Recorder, path: str | Path, *, goal: str, started_at: float | None, files: Base | None = None
 ) -> Artifact:
     """Record a file as evidence for a goal that began at `started_at`; Refused where it cannot be that.
 
     `files` come with what omo recorded.
     """
-    journal = _whole_journal(state)
-    claim = _claim(root, path, goal, started_at)
+    journal = _whole_journal(caller.state)
+    claim = _claim(caller.root, path, goal, started_at)
     file = claim.file
 
     def decide(rows: list[ArtifactRow]) -> tuple[Artifact | Refused, list[LedgerRow]]:
         answer = _judge(rows, claim)
-        if isinstance(answer, Refused) and answer.details["why"] == "old" and not claim.committed_before:
-            seen: ArtifactRow = {"kind": "seen", "contents": {file.name: (file.digest, file.since)}}
-            return answer, [seen]
         if answer is not None:
             return answer, []
         row: ArtifactRow = {"kind": "artifact", "path": file.name, "digest": file.digest, "size": file.size}
         row["goal"] = goal
         if files is not None:
             row["files"] = files
-        return Artifact(file.name, file.digest, file.size, goal, stamp(now), by, files), [row]
+        return Artifact(file.name, file.digest, file.size, goal, stamp(caller.now), caller.by, files), [row]
 
-    answer = journal.change(decide, actor=by, now=now, wait=wait)
+    answer = journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
     if isinstance(answer, Refused):
         raise answer
     return answer
@@ -111,11 +100,12 @@ def check(state: str, root: str | Path, path: str | Path, *, goal: str, started_
         raise answer
 
 
-def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) -> int:
+def remember(caller: Recorder) -> int:
     """Note the content of what lies in the tree and is not as HEAD has it, when a goal begins: a later touch does not
     make it new. Of what is over the bounds only the file's times tell.
     """
-    journal = _whole_journal(state)
+    root, now = caller.root, caller.now
+    journal = _whole_journal(caller.state)
     present: dict[str, _File] = {}
     left = MOST_BYTES_REMEMBERED
     for path in _not_as_committed(Path(root)):
@@ -139,7 +129,7 @@ def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) 
         starts = range(0, len(items), PER_ROW)
         return None, [{"kind": "seen", "contents": dict(items[start : start + PER_ROW])} for start in starts]
 
-    journal.change(decide, actor=by, now=now, wait=wait)
+    journal.change(decide, actor=caller.by, now=now, wait=caller.wait)
     return len(present)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +9,6 @@ from pathlib import Path
 
 from omo.errors import NotEvaluable
 from omo.proof import git, globs
-from omo.safe_open import regular_file
 
 MOST_COMMITS = 10_000
 BASES = ("origin/dev", "dev", "origin/main", "origin/master", "main", "master")
@@ -252,31 +250,9 @@ def subjects(root: Path, base: str) -> list[str]:
 
 def was_committed_before(root: Path, path: str, moment: float) -> bool:
     """Whether a commit made before `moment`, on any branch or in the reflog, has what the file holds, at any path."""
-    blob = _blob_in_git(root, path)
-    if not blob:
-        return False
+    blob = git.run(root, "hash-object", "--no-filters", "--", path).text.strip()
     holding = git.run(
         root, "log", "--all", "--reflog", "-m", "--no-show-signature", "--format=%H", "--max-count=1",
         f"--before=@{int(moment)} +0000", f"--find-object={blob}", "--",
     )  # fmt: skip
     return bool(holding.output.strip())
-
-
-def _blob_in_git(root: Path, path: str) -> str:
-    """The id under which git has what the file holds, empty where it has not. Hashed here: that saves a process."""
-    try:
-        with open(os.path.join(root, path), "rb", opener=regular_file) as file:
-            header = b"blob %d\0" % os.fstat(file.fileno()).st_size
-            digests = [hashlib.sha1(header, usedforsecurity=False), hashlib.sha256(header)]
-            while chunk := file.read(1 << 20):
-                for digest in digests:
-                    digest.update(chunk)
-    except OSError:
-        return ""
-    ids = "\n".join(digest.hexdigest() for digest in digests)
-    answer = git.run(root, "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=ids.encode()).text
-    for line in answer.splitlines():
-        kind, _, name = line.partition(" ")
-        if kind == "blob":
-            return name
-    return ""

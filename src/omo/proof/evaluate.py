@@ -138,11 +138,8 @@ def _evaluate(check: Check, tree: CheckedTree) -> CheckFinding:
         return _EVALUATORS[check.type](check, tree)
     except _NoFile as error:
         return CheckFinding("fail", str(error))
-    except patterns.NoTimeLeft:
-        reason = f"the regexes of all checks together took {SEARCH_SECONDS:g} s, so this one was not tried"
-        return CheckFinding("unknown", reason)
     except patterns.TooSlow:
-        return CheckFinding("unknown", "its regex takes too long; write it without nested repeats")
+        return CheckFinding("unknown", "its regex, or those before it, take too long; write it without nested repeats")
     except (NotEvaluable, BadInput) as error:
         fix = f"; {error.fix}" if error.fix else ""
         return CheckFinding("unknown", error.message + fix)

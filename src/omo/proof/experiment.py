@@ -54,6 +54,7 @@ NO_WORK = "no work"  # nothing that could be taken away was changed
 NOT_MADE = "not made"
 SHOWS_NO_RED = (PASSES_WITHOUT, NOTHING_SHOWN)
 TESTS_CHANGED = (OLD_TESTS_FAIL, FEWER_TESTS)
+MAY_BE_ALLOWED = (*TESTS_CHANGED, LOOKS_AT_TESTS)
 
 WORTH_TELLING = 20.0  # seconds
 
@@ -61,8 +62,8 @@ WORTH_TELLING = 20.0  # seconds
 @dataclass(frozen=True)
 class Experiment:
     """What came of a command. `reason` is one true sentence about it, whatever the `verdict`; `notes` say what was put
-    back, kept, and not compared; `still_failing` are tests that failed before the work and still do, `looks_at_tests`
-    lines of the work that may ask for its tests."""
+    back, kept, and not compared; `still_failing` are tests that failed before the work and still do, `changed_rest`
+    the files that the user may allow: changed tests and what they rest on, or code that looks at them."""
 
     verdict: str
     reason: str
@@ -70,7 +71,6 @@ class Experiment:
     notes: Sequence[str] = ()
     changed_rest: Sequence[str] = ()
     still_failing: Sequence[str] = ()
-    looks_at_tests: Sequence[str] = ()
 
     @property
     def holds(self) -> bool:
@@ -244,10 +244,9 @@ class _Trial:
             allowed = f"the setting proof_minutes allows {self.subject.minutes:g}"
             raise NotMade(f"{counted(count, 'run')} of it would take about {estimate / 60:.0f} min; {allowed}")
         if estimate > WORTH_TELLING:
-            takes = f"about {estimate / 60:.0f} min" if estimate > 90 else f"about {estimate:.0f} s"
             progress.say(
-                f"{counted(count, 'run')} of {clip(shlex.join(self.command.argv), 60)}, {takes}: give this command a "
-                f"time-out of {2 * estimate / 60 + 1:.0f} min; called again it goes on where it was"
+                f"{counted(count, 'run')} of {clip(shlex.join(self.command.argv), 60)}, about {estimate:.0f} s: give "
+                f"this command a time-out of {2 * estimate / 60 + 1:.0f} min; called again it goes on where it was"
             )
 
     def _make(self, names: Sequence[str]) -> dict[str, CommandRun]:
@@ -379,9 +378,10 @@ class _Trial:
         for other, run, name in ((without, now, WITHOUT), (old, now, OLD_TESTS), (before, old, BEFORE)):
             if reason := _fewer(other, run, name):
                 return self._result(FEWER_TESTS, reason, runs)
-        if self.arranged.peeks:
-            reason = f"the work has words by which code looks at its tests ({listed(self.arranged.peeks, 3, '; ')})"
-            return replace(self._result(LOOKS_AT_TESTS, reason, runs), looks_at_tests=self.arranged.peeks)
+        if peeks := self.arranged.peeks:
+            lines = listed([f"{path}: + {line}" for path, line in peeks.items()], 3, "; ")
+            reason = f"the work has words by which code looks at its tests ({lines})"
+            return replace(self._result(LOOKS_AT_TESTS, reason, runs), changed_rest=list(peeks))
         if self.arranged.is_data:
             self.notes.append(f"the work is data alone: {listed(self.arranged.work, 6)}")
         if now.counts is None:
@@ -496,13 +496,12 @@ class _Trial:
         if self.arranged.keys[OLD_TESTS] == self.arranged.keys[BEFORE]:
             no_longer = []  # they did not hold before either
         if no_longer and old.counts is not None and len(no_longer) <= old.counts.failed:  # else not all are tests
-            verb = "holds" if len(no_longer) == 1 else "hold"
-            reason += f": {len(no_longer)} of {old.counts.total} old tests no longer {verb} ({listed(no_longer, 6)})"
+            reason += f": {len(no_longer)} of {old.counts.total} old tests no longer hold ({listed(no_longer, 6)})"
             new = set(without.failing) - set(old.failing) - set(now.failing)
             if without.broke_before_tests:  # what it names then are files that could not be loaded
                 reason += "; without the work it stops before its tests"
             elif new:
-                reason += f"; {len(new)} more {'fails' if len(new) == 1 else 'fail'} without the work"
+                reason += f"; {len(new)} more fail without the work"
         elif old.summary:
             reason += f" ({old.summary})"
         return self._result(OLD_TESTS_FAIL, reason, runs)
@@ -521,8 +520,7 @@ class _Trial:
 
 
 def _still_failing(tests: Sequence[str], undone: str) -> str:
-    verb = "fails" if len(tests) == 1 else "fail"
-    failed = f"{counted(len(tests), 'test')} failed before the work and still {verb}: {listed(tests, MOST_NAMED)}"
+    failed = f"failed before the work and still: {listed(tests, MOST_NAMED)}"
     return f"{failed}; so {clip(undone, 60)} was not run" if undone else failed
 
 

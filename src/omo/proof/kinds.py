@@ -190,10 +190,6 @@ def is_configuration(path: str) -> bool:
     return bool(CONFIGURATION.match(posixpath.basename(path))) and not is_test(path)
 
 
-def is_read_by_runners(path: str) -> bool:
-    return bool(CONFIGURATION.match(posixpath.basename(path))) or is_test(path)
-
-
 def is_text_for_people(path: str) -> bool:
     """A document, or data: no line of it is a comment to a program."""
     name = posixpath.basename(path)

@@ -18,6 +18,7 @@ from omo.proof.project_files import files_at
 
 if TYPE_CHECKING:
     from omo.proof.project_files import Files
+    from omo.state.rows import Base
 
 # Options by which a runner runs less, with their values. A marker may as well take in what the settings leave out.
 LEAVES_OUT = re.compile(r"-m not \w+|-[kt] \S+|-run[= ]\S+|--(?:ignore|deselect)[= ]\S+")
@@ -100,13 +101,17 @@ def _is_one_of_several(files: Files, path: str) -> bool:
     return len(beside) > 1
 
 
-def test_gates(root: str, head: str | None, directory: str, changed: Collection[str]) -> list[Check]:
+def test_gates(root: str, began: Base, changed: Collection[str], here: str) -> list[Check]:
     """The project's own tests that stand beside a proof of what was changed, as its files name them at the commit.
 
-    They are those of the session's directory, or of one above it that has all of the work: a library that is mended
-    from a service beside it has tests too. Where that names none, or a test elsewhere was changed, it is those nearest
-    to each file, and to that directory; and of several languages those of the changed files.
+    They are those of the directory in which the run began (one of an older omo has only `here`), or of one above it
+    that has all of the work: a library that is mended from a service beside it has tests too. Where that names none, or
+    a test elsewhere was changed, it is those nearest to each file, and to that directory; and of several languages
+    those of the changed files.
     """
+    head, directory = began.get("head"), began.get("directory") or here
+    if not head:
+        return []
     which = kinds.Kinds()
     work = [path for path in changed if which.of(path) == kinds.WORK]
     values = [path for path in changed if which.is_test(path) or kinds.is_plain_data(path)]

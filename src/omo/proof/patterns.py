@@ -16,11 +16,7 @@ _ANY_LINE = tuple(text + "\n" for text in _ANY_TEXT)
 
 
 class TooSlow(Exception):
-    """The pattern was still being tried when its time was up: neither found nor absent."""
-
-
-class NoTimeLeft(TooSlow):
-    """The searches before this one used up the time all of them have."""
+    """Its time was up before an answer was there, or before it was tried: neither found nor absent."""
 
 
 def defect(pattern: str) -> str | None:
@@ -55,7 +51,7 @@ class SearchTime:
 
     def found(self, pattern: str, text: str) -> bool:
         if self._left <= 0:
-            raise NoTimeLeft(pattern)
+            raise TooSlow(pattern)
         started = time.monotonic()
         try:
             return found(pattern, text, min(self._left, SECONDS))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from omo.errors import Refused
 from omo.proof import changes
@@ -17,6 +17,21 @@ from omo.state.ledger_rows import LedgerRow
 if TYPE_CHECKING:
     from omo.proof.checks import Check
     from omo.proof.evaluate import CheckedTree, ChecksVerdict
+
+
+class Recorder(Protocol):
+    """Whose command it is that writes something down, where and when."""
+
+    @property
+    def state(self) -> str: ...
+    @property
+    def root(self) -> str: ...
+    @property
+    def by(self) -> str: ...
+    @property
+    def now(self) -> float: ...
+    @property
+    def wait(self) -> float: ...
 
 
 class PinRow(LedgerRow, total=False):
@@ -91,16 +106,7 @@ class PinReport:
 
 
 def pin(
-    state: str,
-    root: str | Path,
-    checks: Sequence[Check | str],
-    *,
-    source: str,
-    goal: str | None,
-    by: str,
-    now: float,
-    wait: float,
-    refuse_vacuous: bool = False,
+    caller: Recorder, checks: Sequence[Check | str], *, source: str, goal: str | None, refuse_vacuous: bool = False
 ) -> PinReport:
     """Record the checks as approved, after one look at the tree as it is. Nothing is written if this raises.
 
@@ -110,8 +116,8 @@ def pin(
     from omo.proof.checks import digest_of_check, dump, ids_of
     from omo.proof.evaluate import CheckedTree, evaluate
 
-    root = Path(root)
-    journal = journal_of(state)
+    root, by = Path(caller.root), caller.by
+    journal = journal_of(caller.state)
     journal.require_whole("pinned checks")
     digests = [digest_of_check(check) for check in checks]
     base = changes.head(root)
@@ -134,7 +140,7 @@ def pin(
             )
         return added, events
 
-    return PinReport(verdict, journal.change(decide, actor=by, now=now, wait=wait))
+    return PinReport(verdict, journal.change(decide, actor=by, now=caller.now, wait=caller.wait))
 
 
 def pinned(state: str) -> CheckPins:

@@ -123,14 +123,14 @@ def _import_roots(root: str, cwd: str) -> list[str]:
     return roots
 
 
-def peeks(before: Mapping[str, File], after: Mapping[str, File]) -> list[str]:
-    """Lines that the work has added and that look at the tests, each with its file."""
-    findings = []
+def peeks(before: Mapping[str, File], after: Mapping[str, File]) -> dict[str, str]:
+    """The files to which the work has added lines that look at the tests, each with the first of these."""
+    findings: dict[str, str] = {}
     for path, held in after.items():
         old = set(_lines(before[path].content))
         for line in _lines(held.content):
             if line not in old and PEEKS.search(line):
-                findings.append(f"{path}: + {clip(line.strip(), LONGEST_LINE)}")
+                findings.setdefault(path, clip(line.strip(), LONGEST_LINE))
     return findings
 
 

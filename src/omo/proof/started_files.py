@@ -39,36 +39,35 @@ def of_gate(files: Files, unfolded: Sequence[Call], differing: Collection[str] =
     """Those of the files that a command starts which was `unfolded`, itself or by the scripts and targets that the
     project has for it. One of those that differed from the commit may have been gone: "its script was away when the run
     began"."""
-    started = set()
+    every = {*files.names, *differing}
+    wanted = set(_included(files, unfolded))
     for call in unfolded:
-        for name in [*_started(files, call), *_taken(files, call, differing), *_looped_over(files, call)]:
-            started.add(calls.below(call.directory, name))
-    started.update(_included(files, unfolded, differing))
-    return sorted(path for path in started if files.has(path) or path in differing)
+        named = [*_started(call), *_taken(files, call, every), *_looped_over(call)]
+        wanted.update(calls.below(call.directory, glob) for glob in named)
+    patterns = [glob for glob in wanted if globs.is_pattern(glob)]
+    return sorted(path for path in every if path in wanted or any(globs.matches(path, glob) for glob in patterns))
 
 
-def _included(files: Files, unfolded: Sequence[Call], differing: Collection[str]) -> list[str]:
+def _included(files: Files, unfolded: Sequence[Call]) -> list[str]:
     """What the makefiles include in whose directory a call is made, or above it: "half, a variable in another file that
     make includes"."""
     included = []
     for directory in {call.directory for call in unfolded}:
-        parts = directory.split("/") if directory else []
-        for depth in range(len(parts) + 1):
+        for above in project_checks.upwards(directory):
             for name in project_checks.TASK_FILES["make"]:
-                included += project_checks.included_by(files, posixpath.join(*parts[:depth], name))
-    every = {*files.names, *differing} if included else ()
-    return [path for path in every if any(globs.matches(path, glob) for glob in included)]
+                included += project_checks.included_by(files, posixpath.join(above, name))
+    return included
 
 
-def _taken(files: Files, call: Call, differing: Collection[str]) -> list[str]:
-    """The files that a runner of tests is told to take: by path, as a module, or by a pattern ("tests that the target
-    names as a module", "tests that the settings find by a pattern", "tests that the target finds by -o", "a test target
-    with a path of its own"), or below any directory ("a file that jest finds below the top"). Not where it takes
+def _taken(files: Files, call: Call, every: Collection[str]) -> list[str]:
+    """What a runner of tests is told to take: by path, as a module, or by a pattern ("tests that the target names as a
+    module", "tests that the settings find by a pattern", "tests that the target finds by -o", "a test target with a
+    path of its own"), or below any directory ("a file that jest finds below the top"). Nothing where it takes
     examples out of source."""
     words = re.sub(r"\b(pattern|start-directory|python_files)=", r"\1 ", " ".join(call.given)).split()
     if call.program not in calls.OF_TESTS or any("doctest" in word for word in words):
         return []
-    names = [posixpath.relpath(path, call.directory or ".") for path in {*files.names, *differing}]
+    names = [posixpath.relpath(path, call.directory or ".") for path in every]
     taken, patterns, start = [], [], ""
     for before, word in zip(["", *words], words, strict=False):
         if before in ("-p", "--pattern", "python_files"):
@@ -87,24 +86,22 @@ def _taken(files: Files, call: Call, differing: Collection[str]) -> list[str]:
         taken += filter(FOUND_BY[call.program].fullmatch, names)
     if not start:
         patterns = [pattern for pattern in patterns if pattern != "*.py"]  # which would be the source as well
-    for name in names:
-        is_below = not start or name.startswith(f"{start}/")
-        if is_below and any(globs.name_matches(posixpath.basename(name), pattern) for pattern in patterns):
-            taken.append(name)
-    return taken
+    return taken + [posixpath.join(start, "**", pattern) for pattern in patterns]
 
 
 def _named(word: str, names: Sequence[str]) -> list[str]:
-    """The files that one word of a command stands for: a path, a pattern of paths, or a module."""
+    """What one word of a command stands for: a path, a pattern of paths, or a module."""
     glob = posixpath.normpath(CHOICE.sub("*", word))
     matched = [name for name in names if "/" in word and globs.matches(name, glob)]
     if any(kinds.is_test(name) for name in matched):
         matched = []  # "source beside tests of the usual names, all in one pattern"
+    if globs.is_pattern(word):
+        return matched
     module = word.replace(".", "/")
     # With the module of a class, and a package, which comes first: "a package in the place of the module".
     modules = [f"{module}.py", f"{posixpath.dirname(module) or module}.py", f"{module}/__init__.py"]
     if not any(name in modules for name in names):  # it lies where PYTHONPATH leads: "tests on a path of Python's"
-        modules = [name for name in names if name.endswith(tuple(f"/{module}" for module in modules))]
+        modules = [f"**/{module}" for module in modules]
     return [*matched, word.partition("::")[0], *modules]
 
 
@@ -119,22 +116,18 @@ def _targets_of_cargo(files: Files, call: Call, names: Sequence[str]) -> list[st
     return targets
 
 
-def _looped_over(files: Files, call: Call) -> list[str]:
+def _looped_over(call: Call) -> list[str]:
     """`for t in t/*.sh; do sh $t; done`, `find checks | xargs sh`, `cc calc.c check.c`: "a script that the target runs
     in a loop", "checks that the target finds". Where nothing loops, by what the project calls them."""
-    given: Sequence[str] = call.given[2:] if call.program == "for" else ()
-    if FINDS.fullmatch(call.program) and not any(kinds.is_test(word) for word in call.given):
-        given = [posixpath.normpath(word) for word in call.given]
-        given = [glob for word in given if kinds.TEST_SCRIPT.fullmatch(word) for glob in (word, f"{word}/**")]
-    looped = []
-    for path in files.names if given else ():
-        name = posixpath.relpath(path, call.directory or ".")
-        if any(globs.matches(name, glob) for glob in given):
-            looped.append(name)
-    return looped
+    if call.program == "for":
+        return list(call.given[2:])
+    if not FINDS.fullmatch(call.program) or any(kinds.is_test(word) for word in call.given):
+        return []
+    given = [posixpath.normpath(word) for word in call.given]
+    return [glob for word in given if kinds.TEST_SCRIPT.fullmatch(word) for glob in (word, f"{word}/**")]
 
 
-def _started(files: Files, call: Call) -> list[str]:
+def _started(call: Call) -> list[str]:
     """The program of a call, or the script, module, class or directory that an interpreter is given."""
     words = [*call.program.split(), *call.given]
     if calls.beginning(words, READS_ONLY):
@@ -149,8 +142,7 @@ def _started(files: Files, call: Call) -> list[str]:
     if not words:
         return []
     if "/" in words[0]:
-        path = calls.below(call.directory, words[0])
-        inside = files.in_directory(path) if path != call.directory and not files.has(path) else []
-        return [words[0], *(posixpath.join(words[0], name) for name in inside)]
+        is_elsewhere = calls.below(call.directory, words[0]) != call.directory
+        return [words[0], f"{words[0]}/*"] if is_elsewhere else [words[0]]
     module = words[0].replace(".", "/")
     return [words[0], f"{module}.py", f"{module}/__main__.py"]

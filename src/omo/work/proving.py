@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from omo import settings
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 NamedCommand = tuple[str, GateCommand, bool]  # and whether it is the user's
 USERS = "the user's"
 FAILED_BEFORE = "failed before the work and still: {}"
-LEFT = "changed in a run before it, and not held against what they were: {}"
 COMMENTS = ("#", "//", "--", ";")
 COMMENT_OF_A_PAGE = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
@@ -104,12 +103,21 @@ def shown(
         if doubted := doubts(subject, beside_it, by_name=True):
             reasons += doubted
             continue
-        command = clip(typed(candidate.command.argv), 80)
-        parts = [f"{candidate.name} ({command}), {candidate.owner}, {made.reason}", *made.notes]
-        if still := [*made.still_failing, *beside.still_failing]:
-            parts.append(FAILED_BEFORE.format(listed(still, 6)))
-        return ProofOrReasons("; ".join([*parts, *allowed_notes(subject)]))
+        still = [*made.still_failing, *beside.still_failing]
+        proof = sentence(candidate.name, candidate.command, candidate.owner, made, still)
+        return ProofOrReasons("; ".join([proof, *allowed_notes(subject)]))
     return ProofOrReasons(reasons=list(dict.fromkeys(reasons)))
+
+
+def sentence(
+    name: str, command: GateCommand, owner: str, made: experiment.Experiment, still_failing: Sequence[str]
+) -> str:
+    """What was proven, by whose command. `still_failing` are tests that failed before the work and still do."""
+    below = "" if command.cwd == "." else f" in {clip(command.cwd, 80)}"
+    parts = [f"{name} ({clip(typed(command.argv), 80)}{below}), {owner}, {made.reason}", *made.notes]
+    if still_failing:
+        parts.append(FAILED_BEFORE.format(listed(still_failing, 6)))
+    return "; ".join(parts)
 
 
 def proved(subject: Subject, command: GateCommand, judge: Judge | None = None) -> experiment.Experiment:
@@ -198,7 +206,7 @@ class OwnTests:
 def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: bool = True) -> OwnTests:
     """Where nothing that passes covers them, they are run."""
     still: list[str] = []
-    for check in project_tests(subject):
+    for check in own_commands.test_gates(subject.root, subject.began, subject.look.changed or (), "."):
         if any(_covers(subject, each, check) for each in passing):
             continue
         tests = Plain(check.argv, check.cwd)
@@ -221,11 +229,6 @@ def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: b
 def _covers(subject: Subject, command: GateCommand, check: project_checks.Check) -> bool:
     head, is_users = subject.began.get("head"), getattr(command, "is_users", False)
     return own_commands.covers(subject.root, head, command.argv, command.cwd, check, is_users=is_users)
-
-
-def project_tests(subject: Subject) -> list[project_checks.Check]:
-    head, directory = subject.began.get("head"), subject.began.get("directory") or "."
-    return own_commands.test_gates(subject.root, head, directory, subject.look.changed or ()) if head else []
 
 
 def doubts(subject: Subject, commands: Sequence[GateCommand], *, by_name: bool = False) -> list[str]:
@@ -263,14 +266,12 @@ def other_programs(
 
 def allowed_notes(subject: Subject) -> list[str]:
     """What the user allowed, which lowers nothing, and is named; and what nobody has told them of."""
-    allowed = list(filter(subject.is_allowed, subject.allowed))
-    left = left_before(subject.root, subject.left, subject.look.changed or ())
-    notes = [f"changed as the user allowed: {listed(allowed)}"] if allowed else []
-    return [*notes, LEFT.format(listed(left, 6))] if left else notes
-
-
-def left_before(root: str, left: Base | None, now: Collection[str]) -> list[str]:
-    """Tests and what they rest on, as work left them that nobody called done: "weakened, let go, another task"."""
-    which = kinds.Kinds()
-    changed = (base.look(root, left).changed if left else None) or ()
-    return sorted(path for path in changed if path not in now and which.of(path) == kinds.REST)
+    notes = []
+    if allowed := list(filter(subject.is_allowed, subject.allowed)):
+        notes.append(f"changed as the user allowed: {listed(allowed)}")
+    # Tests and what they rest on, as work left them that nobody called done: "weakened, let go, another task".
+    which, now = kinds.Kinds(), subject.look.changed or ()
+    changed = (base.look(subject.root, subject.left).changed if subject.left else None) or ()
+    if left := sorted(path for path in changed if path not in now and which.of(path) == kinds.REST):
+        notes.append(f"changed in a run before it, and not held against what they were: {listed(left, 6)}")
+    return notes

@@ -174,7 +174,7 @@ def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, GateComma
             yield name, command, owner, True
         elif owner:
             others.append((name, command, owner, False))
-    for check in proving.project_tests(subject):
+    for check in own_commands.test_gates(subject.root, subject.began, subject.look.changed or (), "."):
         others = [other for other in others if (list(other[1].argv), other[1].cwd) != (check.argv, check.cwd)]
         if not any(own_commands.covers(subject.root, proven.base, each.argv, each.cwd, check) for each in users):
             yield check.name, gate_runs.Plain(check.argv, check.cwd), check.found_in, True

@@ -234,14 +234,10 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], started: RalphRow, *, may_
     for criterion in wanted:
         try:
             report = pins.pin(
-                caller.state,
-                caller.root,
+                caller,
                 parse_checks(criterion.checks),
                 source=started["source"],
                 goal=criterion.goal(started["run"]),
-                by=caller.by,
-                now=caller.now,
-                wait=caller.wait,
                 refuse_vacuous=bool(started["source"]) and not (may_pass or criterion.guard),
             )
             seen[criterion.id] = report.verdict

@@ -15,7 +15,6 @@ from omo.text import clip, counted
 from omo.work import agents, proving
 from omo.work.agents import Review
 from omo.work.citations import require_cited
-from omo.work.evidence import register, remember
 from omo.workflows.ultragoal import receipts, reviewers
 from omo.workflows.ultragoal.brief import require_text
 from omo.workflows.ultragoal.gate.fill import cleaner_report, fill
@@ -169,7 +168,7 @@ def complete(
     inspection = _require_passing(run, name, subject, gate, missing)
     registered = {}
     for path in inspection.cited:
-        artifact = register(run.caller, path, goal=subject.goal, started_at=subject.started_at)
+        artifact = artifacts.register(run.caller, path, goal=subject.goal, started_at=subject.started_at)
         registered[artifact.path] = artifact.digest
     reviews = {}
     for agent, review in reviewed.items():
@@ -206,7 +205,7 @@ def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Receipt) ->
 
     started = run.change_plan(decide)
     if started:
-        remember(run.caller)
+        artifacts.remember(run.caller)
     return started
 
 

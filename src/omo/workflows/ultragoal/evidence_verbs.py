@@ -13,12 +13,11 @@ from omo.clock import seconds, stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.json_text import Json
-from omo.proof import base, globs, pins
+from omo.proof import artifacts, base, globs, pins
 from omo.proof.typed_commands import parse_timeout
 from omo.result import Result
 from omo.state import paths
 from omo.text import clip
-from omo.work import evidence
 from omo.work.run import caller_of
 from omo.workflows.ultragoal.brief import require_text
 from omo.workflows.ultragoal.next_step import next_step
@@ -54,7 +53,7 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
             goal = f"ultragoal/{run.id}/{goal}"
     started_at = seconds(began) if began else None
     path = os.path.join(context.cwd, arguments.path)
-    artifact = evidence.register(caller, path, goal=goal, started_at=started_at)
+    artifact = artifacts.register(caller, path, goal=goal, started_at=started_at)
     data = {name: getattr(artifact, name) for name in ("path", "digest", "size", "goal", "at")}
     shown = clip(artifact.path, 200)
     line = f"Evidence for {clip(arguments.goal, 60)}: {shown}, {artifact.size} bytes, sha256 {artifact.digest[:16]}…"
@@ -108,7 +107,7 @@ def record_run(
     path = write(context, goal, f"replay-{number}.json", record)
     files = base.take(context.root, context.environ)
     whole_path, name = os.path.join(context.cwd, path), f"ultragoal/{plan.run}/{goal}"
-    evidence.register(run.caller, whole_path, goal=name, started_at=None, files=files)
+    artifacts.register(run.caller, whole_path, goal=name, started_at=None, files=files)
     return path, record
 
 

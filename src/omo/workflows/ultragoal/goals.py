@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from omo.errors import Refused
 from omo.proof import artifacts
-from omo.work.evidence import remember
 from omo.work.lifecycle import require_reason
 from omo.workflows.ultragoal.brief import require_text, same_words, title_of
 from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow
@@ -30,7 +29,7 @@ def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = 
 
     started = run.change_plan(decide)
     if started:
-        remember(run.caller)
+        artifacts.remember(run.caller)
     return started
 
 

@@ -162,6 +162,6 @@ class _Claiming:
                 return False
         try:
             return self._budget.found(pattern, line)
-        except (patterns.TooSlow, patterns.NoTimeLeft):
+        except patterns.TooSlow:
             self._unclear[number] = TOO_SLOW
             return False

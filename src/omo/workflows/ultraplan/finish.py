@@ -12,7 +12,6 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.proof import base, git
 from omo.proof.gate_runs import Plain, Subject
-from omo.proof.run import child_environment
 from omo.state import store
 from omo.text import block, clip, counted, listed
 from omo.work import bound, outcome, proving
@@ -379,7 +378,7 @@ def _red_to_green(caller: Caller) -> str:
     armed_at = str(row["ulw"].get("armedAt") or "")
     try:
         proof = Prover(context, caller.session, makes=True).proof()
-        ended = Finish(proof, child_environment(os.environ), armed_at).outcome()
+        ended = Finish(proof, armed_at).outcome()
     except (Refused, WaitsForUser):
         return ""
     return str(ended["why"]) if ended["verdict"] == outcome.PROVEN else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from omo.clock import seconds
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MOST_NAMED = 8
 ALLOWS = 'they type /omo:allow {0}; to ask them: omo ulw blocked --evidence TEXT --question "/omo:allow {0}?"'
 BECAUSE = 'omo ulw done --because "why the work is done"'
+NONE_MADE = Experiment("", "")
 
 
 class WaitsForUser(Exception):
@@ -39,13 +40,11 @@ class Finish:
     """One look at a run that is said to be finished."""
 
     proof: Proof
-    environ: Mapping[str, str]
     armed_at: str
     because: str = ""
     skipping: str = ""
     unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
     began_with: str = ""  # what the user typed first, where they armed the run more than once
-    left_before: Sequence[str] = ()  # tests that an earlier run changed, of which no end has told
     exceptions: list[LetThrough] = field(default_factory=list)
     still_failing: list[Gate] = field(default_factory=list)  # the agent says that they are no part of the task
 
@@ -85,36 +84,29 @@ class Finish:
     def _base(self) -> Base:
         return self.gates.base or {}
 
-    def _experiment(self, gate: Gate) -> Experiment | None:
-        return self.proof.experiments.get(gate.name)
+    def _experiment(self, gate: Gate) -> Experiment:
+        return self.proof.experiments.get(gate.name, NONE_MADE)
 
     def _passes(self, gate: Gate) -> bool:
         """Also where only tests fail that failed before the work, if the gate is not one of the user's."""
         ran = self.proof.results[gate.name]
-        if ran is None:
-            return False
-        made = self._experiment(gate)
-        return ran.passed or (made is not None and made.holds and not gate.is_users)
+        return ran is not None and (ran.passed or (self._experiment(gate).holds and not gate.is_users))
 
     def _failed_before(self, gate: Gate) -> bool:
         """Only tests fail that failed before the work, and others were mended. Nobody can tell whether these were asked
         for too. A gate of the user's is let through by the user alone."""
-        made = self._experiment(gate)
-        return made is not None and bool(made.still_failing) and not gate.is_users
+        return bool(self._experiment(gate).still_failing) and not gate.is_users
 
     def _proven_gate(self) -> Gate | None:
         """The gate whose experiment held. None where the project's own tests, or what the user pinned, do not hold as
         they were: then no other gate proves anything."""
         for gate in self.gates:
             made = self._experiment(gate)
-            if made is None or made.verdict not in experiment.TESTS_CHANGED:
-                continue
             is_pin = gate.is_users and experiment.names_what_fails(made, gate)
-            if is_pin or gate.name in self.proof.tests:
+            if made.verdict in experiment.TESTS_CHANGED and (is_pin or gate.name in self.proof.tests):
                 return None
         for gate in self.gates:
-            made = self._experiment(gate)
-            if made is not None and made.holds and self.proof.owners[gate.name] and self._passes(gate):
+            if self._experiment(gate).holds and self.proof.owners[gate.name] and self._passes(gate):
                 return gate
         return None
 
@@ -183,7 +175,7 @@ class Finish:
         if last is None:
             return "was not run in this run"
         made = self._experiment(gate)
-        if last.failed and made is not None and made.still_failing:
+        if last.failed and made.still_failing:
             return proving.FAILED_BEFORE.format(listed(made.still_failing, 6)) if made.holds else made.reason
         if not last.passed:
             return gate_runs.run_of(last.row).failure
@@ -215,31 +207,19 @@ class Finish:
                 what = f"gate {gate.name} ran {clip(program, 120)}, which is newer than the run"
                 self._except(what, "agent", f"it was pinned with {clip(gate.program or 'no such program', 120)}")
         armed_home = self._base.get("home")
-        if armed_home and any(map(self._passes, self.gates)) and armed_home != base.home_of(self.environ):
+        if armed_home and any(map(self._passes, self.gates)) and armed_home != base.home_of(self.proof.subject.environ):
             what = "the gates ran with another HOME than the session has"
             self._except(what, "agent", "it was given with the command")
 
     def _proven(self, gate: Gate) -> str:
         made = self.proof.experiments[gate.name]
-        below = "" if gate.cwd == "." else f" in {clip(gate.cwd, 80)}"
-        command = f"{clip(shlex.join(gate.argv), 80)}{below}"
-        parts = [f"gate {gate.name} ({command}), {self.proof.owners[gate.name]}, {made.reason}"]
+        parts = [proving.sentence(f"gate {gate.name}", gate, self.proof.owners[gate.name], made, made.still_failing)]
         others = [each.name for each in self.gates if each is not gate and self._passes(each)]
         if others:
             parts.append(f"{', '.join(others[:MOST_NAMED])} {'passes' if len(others) == 1 else 'pass'} too")
-        if made.still_failing:
-            parts.append(proving.FAILED_BEFORE.format(listed(made.still_failing, 6)))
-        if allowed := self._allowed():
-            parts.append(f"changed as the user allowed: {listed(allowed)}")
         if self.began_with:  # "another wish, and a bare ulw": what they asked in between is none of it
             parts.append(f"the run began with “{clip(self.began_with, 80)}”")
-        if self.left_before:
-            parts.append(proving.LEFT.format(listed(self.left_before, 6)))
-        return "; ".join([*parts, *made.notes])
-
-    def _allowed(self) -> list[str]:
-        changed = self.look.changed or {}
-        return [path for path, digest in self.gates.allowed_changes.items() if changed.get(path) == digest]
+        return "; ".join([*parts, *proving.allowed_notes(self.proof.subject)])
 
     def _why_not_proven(self) -> list[str]:
         reasons = []
@@ -251,29 +231,26 @@ class Finish:
             reasons.append(f"what was changed is not known ({self.look.unknown})")
         for gate in list(self.gates)[:MOST_NAMED]:
             made = self._experiment(gate)
-            if made is not None and gate in self.still_failing:
+            if gate in self.still_failing:
                 reasons.append(f"gate {gate.name}: {made.reason}")
             if not self._passes(gate):
                 continue
             if not self.proof.owners[gate.name]:
                 reasons.append(f"gate {gate.name} passes, and the agent chose it")
-            elif made is None:
+            elif not made.reason:
                 reasons.append(f"gate {gate.name} passes")
             elif made.holds:
                 reasons.append(f"gate {gate.name} {made.reason}")
             elif self.look.changed:
                 reasons.append(f"gate {gate.name} passes; {made.reason}")
-            if made is not None:
-                reasons += made.notes
+            reasons += made.notes
         if before := self._done_before():
             reasons.append(f"what was in no commit when the run began is not its work: {listed(before, 6)}")
         if self.proof.tests_not_run:
             reasons.append(self.proof.tests_not_run)
         if rest := self._changed_and_not_tried():
             reasons.append(f"changed, and not held against what they were: {listed(rest, 6)}")
-        if allowed := self._allowed():
-            reasons.append(f"changed as the user allowed: {listed(allowed)}")
-        return reasons
+        return [*reasons, *proving.allowed_notes(self.proof.subject)]
 
     def _done_before(self) -> list[str]:
         """Work that was in no commit when the run began, where nothing shows that the run did anything: whoever says
@@ -315,13 +292,9 @@ class Finish:
         if any(each.verdict == experiment.FLAKY for each in made):
             ways.append("mend what fails now and then, also if it did before the work; then omo ulw done again")
         ways += [f"{way}; then omo ulw done again" for way in self.proof.other_gates]
-        changed_rest = next((each.changed_rest for each in made if each.verdict in experiment.TESTS_CHANGED), ())
-        if changed_rest:
-            ways.append(f"if the user wants this change, {ALLOWS.format(clip(changed_rest[0], 80))}")
-        for each in made:
-            if each.verdict == experiment.LOOKS_AT_TESTS:
-                path = each.looks_at_tests[0].partition(": + ")[0]
-                ways.append(f"if the user wants this code, {ALLOWS.format(clip(path, 80))}")
+        allowable = [each for each in made if each.verdict in experiment.MAY_BE_ALLOWED and each.changed_rest]
+        if allowable:
+            ways.append(f"if the user wants this change, {ALLOWS.format(clip(allowable[0].changed_rest[0], 80))}")
         ways.append(f"to finish as it is, on your word: {BECAUSE}")
         return Refused(
             f"nothing that omo saw proves the work: {'; '.join(weak) or 'no gate shows it'}", fix="; or ".join(ways)

@@ -175,14 +175,10 @@ class Gates:
         return list(self.by_name.values())
 
     def project_tests(self, root: str, here: str, whole: Look) -> list[Check]:
-        """The project's own tests that stand beside a proof of the run. It began in a directory, which counts wherever
-        the agent calls it done from; a run of an older omo has only `here`."""
+        """The project's own tests that stand beside a proof of the run, called done in `here`."""
         from omo.proof import own_commands
 
-        began: Base = self.base or {}
-        head = began.get("head")
-        changed = whole.without(self.left_out).changed or ()
-        return own_commands.test_gates(root, head, began.get("directory") or here, changed) if head else []
+        return own_commands.test_gates(root, self.base or {}, whole.without(self.left_out).changed or (), here)
 
 
 def fold(rows: list[SessionEvent], run: str | None) -> Gates:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from omo.context import Context
@@ -31,6 +31,7 @@ class Proof:
     gates: Gates
     look: base.Look
     whole: base.Look  # with what gates' own runs have written
+    subject: gate_runs.Subject  # the same files, for the experiment
     # Each by the name of a gate: whose it is, empty where the agent chose it; what it said of exactly these files, with
     # the variables that a command has here; and what came of its experiment.
     owners: dict[str, str] = field(default_factory=dict)
@@ -61,11 +62,15 @@ class Prover:
         """What was shown on files that no run has changed: a gate that formats them is asked once more."""
         self._whole = None
         for _ in range(MOST_ROUNDS):
-            proof = self._with_project_tests(self._look())
-            after = self._with_others_run(self._with_failures_run_again(proof))
-            self._make_experiments(after)
-            after = self._with_all_run(after)
-            if after.look.tree == proof.look.tree and not self._start_otherwise(after):
+            tests_not_run = self._pin_project_tests(self._look())
+            before = self._look()
+            self._run_failures_again(before)
+            self._run_others(self._look())
+            proof = self._look()
+            self._make_experiments(proof)
+            after = self._with_all_run(proof)
+            after.tests_not_run = tests_not_run
+            if after.look.tree == before.look.tree and not self._start_otherwise(after):
                 break
         after.other_gates = self._gate_of_form(after)
         if any(made.verdict in experiment.SHOWS_NO_RED for made in after.experiments.values()):
@@ -79,19 +84,17 @@ class Prover:
             if gate.is_users or not proof.owners[gate.name] or ran is None:
                 continue
             if argv := gate_runs.started_otherwise(gate, gate_runs.run_of(ran.row), self.context.root):
-                here = os.path.join(self.context.root, gate.cwd)
-                program = typed_commands.resolve(argv[0], here, os.environ.get("PATH", ""))
+                program = self._program_of(argv, gate.cwd)
                 runs.session_gates(self.context, self.session).add(gate.name, argv, cwd=gate.cwd, program=program)
                 return True
         return False
 
-    def _with_others_run(self, proof: Proof) -> Proof:
+    def _run_others(self, proof: Proof) -> None:
         """First the gates by which nothing is proven, since they may write what the others read."""
         proving = self._proving(proof)
         for gate in proof.gates:
             if gate not in proving:
                 self._run_unseen(proof, gate)
-        return replace(self._look(), tests_not_run=proof.tests_not_run)
 
     def _make_experiments(self, proof: Proof) -> None:
         proving = self._proving(proof)
@@ -111,7 +114,7 @@ class Prover:
         for gate in between.gates:
             self._run_unseen(between, gate)
         after = self._look()
-        after.experiments, after.tests_not_run = proof.experiments, proof.tests_not_run
+        after.experiments = proof.experiments
         after.tests = [gate.name for gate in after.gates if self._covers_tests(after, gate)]
         return after
 
@@ -162,9 +165,8 @@ class Prover:
             covers_tests = self._covers_tests(proof, gate)
             if is_seen or not (gate.is_users or covers_tests):
                 continue
-            subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             self._whole = None
-            if weak := experiment.weakened(subject, gate, by_name=not covers_tests):
+            if weak := experiment.weakened(proof.subject, gate, by_name=not covers_tests):
                 proof.experiments[gate.name] = weak
 
     def _proving(self, proof: Proof) -> list[Gate]:
@@ -182,7 +184,8 @@ class Prover:
         known = runs.known_gates(self.context, self.session)
         if self._whole is None:
             self._whole = base.look(self.context.root, known.base)
-        proof = Proof(known, self._whole.without(known.left_out), self._whole)
+        subject = runs.subject_of(self.context, known, self._whole, makes=self.makes)
+        proof = Proof(known, self._whole.without(known.left_out), self._whole, subject)
         for path in proof.look.changed or ():
             if os.path.isfile(os.path.join(self.context.root, path, ".git")):
                 proof.submodule = path
@@ -216,35 +219,30 @@ class Prover:
     def _has_gate(self, check: Check, proof: Proof) -> bool:
         return any(self._covers(gate, check, proof) for gate in proof.gates)
 
-    def _with_project_tests(self, proof: Proof) -> Proof:
+    def _pin_project_tests(self, proof: Proof) -> str:
         """Nothing is proven past the project's own tests, so they become gates, unless only documents were changed. An
-        end on the agent's word only says that they were not run."""
-        if self.makes and runs.subject_of(self.context, proof.gates, proof.whole).changed_documents_alone:
-            return proof
+        end on the agent's word only says that they were not run. Why one of them is not run; empty where all are."""
+        if self.makes and proof.subject.changed_documents_alone:
+            return ""
+        not_run = ""
         if proof.submodule:
-            what = f"{clip(proof.submodule, 80)} is a submodule"
-            proof.tests_not_run = f"{what}, which omo does not swap: prove it in a clone"
-        for check in [check for check in self._tests if not self._has_gate(check, proof)]:
-            if self.makes:
-                proof = self._with_gate_of(check, proof)
-            else:
-                proof.tests_not_run = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)}) were not run"
-        return proof
-
-    def _with_gate_of(self, check: Check, proof: Proof) -> Proof:
-        directory = os.path.join(self.context.root, check.cwd)
-        program = typed_commands.resolve(check.argv[0], directory, os.environ.get("PATH", ""))
-        if program is None:
-            command = clip(typed_commands.typed(check.argv), 80)
-            proof.tests_not_run = f"the project's tests ({command}) cannot be started here: there is no {check.argv[0]}"
-            return proof
+            not_run = f"{clip(proof.submodule, 80)} is a submodule, which omo does not swap: prove it in a clone"
         taken = {gate.name: gate.argv for gate in proof.gates}
-        name = check.name
-        if name in taken:
-            name = typed_commands.name_for(check.argv, taken)
-        runs.session_gates(self.context, self.session).add(name, check.argv, cwd=check.cwd, program=program)
-        # Another of them may not have been started: "the tests of a second language cannot be started here".
-        return replace(self._look(), tests_not_run=proof.tests_not_run)
+        for check in [check for check in self._tests if not self._has_gate(check, proof)]:
+            tests = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)})"
+            program = self._program_of(check.argv, check.cwd)
+            if not self.makes:
+                not_run = f"{tests} were not run"
+            elif program is None:
+                not_run = f"{tests} cannot be started here: there is no {check.argv[0]}"
+            else:
+                name = typed_commands.name_for(check.argv, taken) if check.name in taken else check.name
+                taken[name] = check.argv
+                runs.session_gates(self.context, self.session).add(name, check.argv, cwd=check.cwd, program=program)
+        return not_run
+
+    def _program_of(self, argv: list[str], cwd: str) -> str | None:
+        return typed_commands.resolve(argv[0], os.path.join(self.context.root, cwd), os.environ.get("PATH", ""))
 
     def _failing(self, proof: Proof) -> list[Gate]:
         """The gates that fail on these files and were not let through."""
@@ -255,13 +253,12 @@ class Prover:
                 failing.append(gate)
         return failing
 
-    def _with_failures_run_again(self, proof: Proof) -> Proof:
+    def _run_failures_again(self, proof: Proof) -> None:
         """The files are the same, but what made a gate fail need not have been one: "a gate that asks git, committed
         after it failed"."""
-        again = [gate for gate in self._failing(proof) if self.runs_gates and gate.name not in self._ran]
-        for gate in again:
-            self._run(gate, asks=True)
-        return replace(self._look(), tests_not_run=proof.tests_not_run) if again else proof
+        for gate in self._failing(proof):
+            if self.runs_gates and gate.name not in self._ran:
+                self._run(gate)
 
     def _run_unseen(self, proof: Proof, gate: Gate) -> None:
         if self.runs_gates and proof.results[gate.name] is None:
@@ -270,16 +267,15 @@ class Prover:
     def _experiment(self, proof: Proof, gate: Gate) -> Experiment:
         key = (gate.command, proof.look.tree)
         if key not in self._experiments:
-            subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             seen = runs.seen(gate, self._env)
-            made = experiment.prove(subject, gate, seen, lambda: self._run(gate, asks=True))
+            made = experiment.prove(proof.subject, gate, seen, lambda: self._run(gate))
             if made.verdict == experiment.NOT_MADE:
                 self._whole = None  # it may have ended between two runs
             self._experiments[key] = made
         return self._experiments[key]
 
-    def _run(self, gate: Gate, *, asks: bool = False) -> CommandRun:
-        ran = runs.run_gates(self.context, self.session, gate.name, asks=asks, before=self._whole)
+    def _run(self, gate: Gate) -> CommandRun:
+        ran = runs.run_gates(self.context, self.session, gate.name, before=self._whole)
         self._whole = ran.whole
         self._ran.add(gate.name)
         return gate_runs.run_of(ran.results[0])

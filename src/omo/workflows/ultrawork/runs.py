@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omo import table
@@ -66,10 +65,12 @@ def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes:
         makes=makes,
         allowed=known.allowed_changes,
         by=context.actor,
+        left=known.left,
     )
     written = []
     for path in known.written_by_owned:
-        if path in whole.untracked and path not in subject.present and not kinds.is_read_by_runners(path):
+        is_new = path in whole.untracked and path not in subject.present
+        if is_new and not kinds.is_configuration(path) and not kinds.is_test(path):
             written.append(path)
     return replace(subject, look=whole.without(written))
 
@@ -108,11 +109,8 @@ class Ran:
         return lines
 
 
-def run_gates(
-    context: Context, name: str, wanted: str | None = None, *, asks: bool = False, before: base.Look | None = None
-) -> Ran:
-    """The gates of a session, or the one that is `wanted`. With `asks` a runner is asked to name what it ran. `before`
-    are the files where somebody has just looked."""
+def run_gates(context: Context, name: str, wanted: str | None = None, *, before: base.Look | None = None) -> Ran:
+    """The gates of a session, or the one that is `wanted`. `before` are the files where somebody has just looked."""
     require_whole_ledger(context, name)
     known = known_gates(context, name)
     left_out = known.left_out
@@ -120,7 +118,7 @@ def run_gates(
     results = []
     for gate in known.select(wanted):
         looked_at = whole.without(left_out)
-        result = _run_one(gate, context, known, asks=asks)
+        result = _run_one(gate, context, known)
         result["is_agents"] = whose(context, gate, known.base) == BY_AGENT
         whole = base.look(context.root, known.base)
         own, moved = _changed_meanwhile(looked_at, whole.without(left_out), gate)
@@ -155,15 +153,12 @@ def _files_id(context: Context, known: gates.Gates, whole: base.Look, gate: gate
     return arrangements.files_key(subject.look.changed, arrangements.kinds_of(subject, gate))
 
 
-def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bool) -> SessionEvent:
+def _run_one(gate: gates.Gate, context: Context, known: gates.Gates) -> SessionEvent:
     directory = os.path.join(context.root, gate.cwd)
     environ = runner.child_environment(os.environ)
     began = known.base or {"head": None, "files": {}}
     told = gate_runs.environment(context.root, began, gate, environ)
-    if asks:
-        outcome = gate_runs.run_asking(gate, context.root, told, gate.timeout)
-    else:
-        outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=told)
+    outcome = gate_runs.run_asking(gate, context.root, told, gate.timeout)
     shadows = reading.shadows(context.root, began, gate, known.allowed_changes)
     ran = gate_runs.read_run(outcome, "", shadows)
     program = typed_commands.resolve(gate.argv[0], directory, environ.get("PATH", ""))

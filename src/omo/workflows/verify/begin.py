@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omo.clock import stamp
 from omo.errors import Refused
-from omo.proof import base, pins
+from omo.proof import artifacts, base, pins
 from omo.proof.checks import Check as AnyCheck
 from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
-from omo.work import evidence, proving, requests
+from omo.work import proving, requests
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller
 from omo.workflows.ultrawork.gates import fold
@@ -47,17 +46,13 @@ def add(store: GoalStore, spec: Spec, *, source: str, digest: str = "") -> tuple
     asked_on = _files_when_asked(caller, source)
     is_worked_on = asked_on is not None and bool(base.look(caller.root, asked_on).changed)
     report = pins.pin(
-        caller.state,
-        Path(caller.root),
+        replace(caller, by=by),
         checks_of(spec),
         source=source,
         goal=spec.id,
-        by=by,
-        now=caller.now,
-        wait=caller.wait,
         refuse_vacuous=not (spec.guard or is_under_way or is_worked_on),
     )
-    evidence.remember(caller)
+    artifacts.remember(caller)
     event: Row = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": asdict(spec)}
     event["base"] = asked_on or base.take(caller.root, os.environ, caller.state)
     event["programs"] = proving.programs_of(caller.root, commands_of(spec))
@@ -126,7 +121,7 @@ def begin(store: GoalStore, name: str, *, again: str = "") -> bool:
 
     is_new = store.change_whole(decide)
     if is_new:
-        evidence.remember(caller)
+        artifacts.remember(caller)
     return is_new
 
 

@@ -13,10 +13,9 @@ from typing import Any
 
 from omo.digest import sha256
 from omo.errors import BadInput, Refused
-from omo.proof import changes, git, pins
+from omo.proof import artifacts, changes, git, pins
 from omo.proof.checks import CommandCheck, digest_of_check
 from omo.text import clip, counted
-from omo.work import evidence
 from omo.work.citations import COMMIT, PinnedCommand, require_cited
 from omo.work.files import Files
 from omo.workflows.ultrawork import gates
@@ -174,7 +173,7 @@ class Judging:
             if COMMIT.fullmatch(name) and not os.path.lexists(os.path.join(caller.root, name)):
                 self.artifacts[self._commit(name)] = COMMIT_ARTIFACT
                 continue
-            artifact = evidence.register(caller, name, goal=self.goal.id, started_at=self.goal.ready_at)
+            artifact = artifacts.register(caller, name, goal=self.goal.id, started_at=self.goal.ready_at)
             self.artifacts[artifact.path] = artifact.digest
 
     def _commit(self, name: str) -> str:
