@@ -63,7 +63,7 @@ def handle(event: Event, world: World, wanted: str) -> Answer:
     )
     resumed = resume(caller, wanted, event.client)
     if not runtime.work_in(resumed.row, "active"):
-        return Answer(hosts.END_PROMPT, messages.taken_up_without_budget(resumed.row, resumed.source))
+        return Answer(hosts.END_PROMPT, messages.needs_budget(resumed.row, resumed.source))
     is_instructed = resumed.row.get("instructed") is True
     needs_instructions = bool(resumed.row["work"].get(session.KIND, {}).get("state")) and not is_instructed
     gate_lines = []

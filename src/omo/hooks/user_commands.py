@@ -356,7 +356,7 @@ def _budget(event: Event, world: World, rest: str) -> str | Answer:
 
     woken, row = world.change(decide, actor="user")
     if woken:
-        return messages.budget_raised(woken, row)
+        return messages.goes_on("the user set the budget anew", woken, messages.budget_set(row))
     ended = any(work.get("endedBy") == "budget" for _, work in runtime.work_in(row, "exhausted"))
     if ended and budget.is_used_up(row):
         return f"{messages.budget_set(row)} So nothing goes on: {budget.cause(row)}. {budget.way_on(row)}"
