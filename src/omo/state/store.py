@@ -89,25 +89,30 @@ def _acquire_with_filelock(path: str, deadline: Deadline) -> Callable[[], None]:
 
 def read(path: str) -> Json | None:
     """The object in the file, None only if there is no file."""
+    raw = contents(path)
+    return None if raw is None else parse(raw, path)
+
+
+def contents(path: str) -> bytes | None:
+    """All of a file; None if there is none. What was read before and not written since is not opened again, unless it
+    is long."""
+    if (known := known_contents(path)) is not None:
+        return known
     try:
-        raw = contents(path)
+        with open(path, "rb", opener=regular_file) as file:
+            raw = file.read()
+            status = os.fstat(file.fileno())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise Unreadable(f"{path} cannot be read: {error.strerror}", fix=f"make {path} readable", path=path) from None
-    return parse(raw, path)
-
-
-def contents(path: str) -> bytes:
-    """All of a file. What was read before and not written since is not opened again, unless it is long."""
-    if (known := known_contents(path)) is not None:
-        return known
-    with open(path, "rb", opener=regular_file) as file:
-        raw = file.read()
-        status = os.fstat(file.fileno())
+        raise unreadable(path, error) from None
     if len(raw) <= MOST_KEPT and time.time() - status.st_ctime > SETTLED:
         _known[path] = (_version(status), raw)
     return raw
+
+
+def unreadable(path: str, error: OSError) -> Unreadable:
+    return Unreadable(f"{path} cannot be read: {error.strerror}", fix="make it readable, or move it away", path=path)
 
 
 def known_contents(path: str) -> bytes | None:
