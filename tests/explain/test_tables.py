@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 from pathlib import Path
 
 from omo import settings
@@ -47,14 +46,6 @@ def test_every_fact_of_every_stop_rule_can_be_told() -> None:
 
 def test_facts_are_of_rules_that_are_there() -> None:
     assert list(FACTS) == [rule.name for rule in (*rules.RULES, rules.BLOCK)]
-
-
-def test_the_numbers_in_a_change_are_those_of_the_session() -> None:
-    numbers = decisions.stop_numbers(view())
-    for rule in (*rules.RULES, rules.BLOCK):
-        for text in FACTS[rule.name][1]:
-            assert {name for _, name, _, _ in string.Formatter().parse(text) if name} <= set(numbers)
-    assert numbers["blocks_left"] == "5 more blocks"
 
 
 def test_each_gate_says_what_opens_it() -> None:
