@@ -41,7 +41,7 @@ def test_a_page_is_written_below_the_state_directory_and_named(done: Project) ->
     assert path == Path(done.state, "reports", f"{SESSION}.html")
     assert path.read_text(encoding="utf-8").startswith(page.MARKER)
     assert done.agent("report").code == 0  # over the one that is there
-    assert sorted(os.listdir(path.parent)) == [f"{SESSION}.html", "report.lock"]
+    assert sorted(os.listdir(path.parent)) == [f"{SESSION}.html", "lock"]
 
 
 def test_a_change_after_the_proof_takes_it_back(done: Project) -> None:

@@ -280,7 +280,6 @@ def test_what_is_left_of_others_goes_when_a_run_ends(host: Host, tmp_path: Path)
     leave(tmp_path / ".sisyphus" / "cc-omo", "nobody-came-back", days=15)
     leave(tmp_path / ".sisyphus" / "cc-omo", "to-be-told", days=13)
     leave(tmp_path / "OMO_STATE_DIR" / "a-project", "kept-elsewhere")
-    leave("", "of-an-older-version")
     host.prompt("ulw fix it")
     host.prompt("/omo:stop-continuation")
     assert markers() == ["kept-elsewhere", "on", "removed", "to-be-told"]

@@ -138,7 +138,10 @@ def test_what_was_seen_there_still_proves_here(project: Project) -> None:
     project.prompt("/omo:pin tests -- sh -c 'test -f done'", env={"CLAUDE_PID": GONE})
     assert project.agent("gate", "run").code == 3
     line, context = types(project)
-    assert line == f"omo: taken up from session {SESSION}: ultrawork (1 of 1 open) goes on. /omo:stop-continuation ends it."
+    assert (
+        line
+        == f"omo: taken up from session {SESSION}: ultrawork (1 of 1 open) goes on. /omo:stop-continuation ends it."
+    )
     assert "Open gates, 1 of 1: tests." in context
     assert "The user turned ultrawork on" in context
     assert "(pinned: tests: sh -c 'test -f done')" in context

@@ -102,7 +102,7 @@ BY_NAME = "you stopped it by its name"
 
 
 def paused(work: Works, others: Works) -> Answer:
-    """When a prompt was understood as a stop, of all that is on, or of workflows by their names while `others` go on."""
+    """When a prompt was understood as a stop: of all that is on, or of workflows by name while `others` go on."""
     names, rest = work_names(work), work_names(others)
     verb = "is" if len(work) == 1 else "are"
     line = f"omo: understood as a stop: {names} {verb} paused. {WAY_BACK} {STOP} ends it."

@@ -155,7 +155,8 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer | None:
         after = session.answered(_with_clock_running(event, after, world.now))
         woken = session.woken(row, after)
         if woken:
-            return runtime.Change(messages.goes_on("understood as continue", woken), session.shown_on(after), [{"kind": "resumed"}])
+            answer = messages.goes_on("understood as continue", woken)
+            return runtime.Change(answer, session.shown_on(after), [{"kind": "resumed"}])
         if not runtime.work_in(after, "active") and budget.is_used_up(row):
             return runtime.Change(Answer(message=messages.needs_budget(row)))
         ended = session.newly_answered(row, after)

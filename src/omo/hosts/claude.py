@@ -84,7 +84,7 @@ class HookLanguage(Host):
         return self.event(called, b"", {})
 
     def event(self, fields: Json, raw: bytes, environ: Mapping[str, str]) -> Event:
-        raise NotImplementedError
+        return event_of(fields, raw, environ)
 
     def is_typed_at_work(self, event: Event) -> bool:
         return bool(event.turn) and event.transcript.has_turn(event.turn)
@@ -105,9 +105,6 @@ class ClaudeCode(HookLanguage):
     shell_tool, other_shell = ("Bash", "command"), "PowerShell"
     only_for_omo: Mapping[str, str] = {"if": "Bash(omo *)"}
     write_tool = ("Write", "file_path")
-
-    def event(self, fields: Json, raw: bytes, environ: Mapping[str, str]) -> Event:
-        return event_of(fields, raw, environ)
 
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)

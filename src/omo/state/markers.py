@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KEPT_FOR = 14 * 24 * 3600.0
-MOST_SWEPT = 1000  # in one hook, which has ten seconds
+MOST_LOOKED_AT = 1000  # of one state: a hook has ten seconds
 LONGEST = 8192
 IN_PROJECT = os.path.join(os.sep, STATE_DIR)
 REPLACED = ".replaced"  # behind the state's name, where another was begun in the place of the one that was removed
@@ -37,10 +37,9 @@ class Marker:
         self.path = os.path.join(_folder(place), session)
 
     def is_left_over(self) -> bool:
-        """Its project is gone, nobody came back to it, or its session is on no more. One that names no state is of a
-        version that kept all in one directory."""
+        """Its project is gone, nobody came back to it, or its session is on no more."""
         project = self.state.removesuffix(IN_PROJECT)
-        if not self.state or (project != self.state and not os.path.isdir(project)):
+        if project != self.state and not os.path.isdir(project):
             return True
         try:
             age = time.time() - os.lstat(self.path).st_mtime
@@ -105,11 +104,7 @@ def remove(session: str, state: str) -> None:
     marker = _read(session, state)
     if marker is not None:
         _unlink(marker)
-    for count, other in enumerate(_all()):
-        if count == MOST_SWEPT:
-            break
-        if other.is_left_over():
-            _unlink(other)
+    every()
 
 
 def is_there(session: str, state: str) -> bool:
@@ -118,9 +113,8 @@ def is_there(session: str, state: str) -> bool:
 
 def take(session: str, state: str, root: str) -> Marker | None:
     """What was on in this session when the state was removed: given once."""
-    for place in _removed_around(state, root):
-        marker = _read(session, place)
-        if marker is not None:
+    for marker in of_removed(state, root):
+        if marker.session == session:
             return marker if _unlink(marker) else None
     return None
 
@@ -140,11 +134,13 @@ def of_removed(state: str, root: str) -> list[Marker]:
 def every() -> list[Marker]:
     """Of all projects. What was left behind is removed."""
     markers = []
-    for marker in _all():
-        if marker.is_left_over():
-            _unlink(marker)
-        else:
-            markers.append(marker)
+    base = _folder()
+    for folder, _, names in os.walk(base):
+        for marker in _read_all(names[:MOST_LOOKED_AT], folder.removeprefix(base)):
+            if marker.is_left_over():
+                _unlink(marker)
+            else:
+                markers.append(marker)
     return markers
 
 
@@ -163,12 +159,6 @@ def _removed_around(state: str, root: str) -> Iterator[str]:
 
 def _is_removed(state: str) -> bool:
     return not os.path.exists(paths.runtime_file(state))
-
-
-def _all() -> Iterator[Marker]:
-    base = _folder()
-    for folder, _, names in os.walk(base):
-        yield from _read_all(names, folder.removeprefix(base))
 
 
 def _read_all(names: list[str], place: str) -> Iterator[Marker]:
