@@ -277,12 +277,6 @@ def test_a_session_with_nothing_and_a_run_nobody_knows(done: Project) -> None:
     assert (ran.code, "there is no such run in this project" in ran.err) == (2, True)
 
 
-def test_without_a_name_it_is_the_newest_session_and_says_so(done: Project) -> None:
-    for argv in ([], ["--session", SESSION[:3]]):
-        ran = done.user("report", "--md", *argv)
-        assert (ran.code, f"omo: session {SESSION}, " in ran.err) == (0, True)
-
-
 def test_a_run_of_plain_ultrawork_by_its_name(done: Project) -> None:
     run = done.row()["work"]["ulw"]["run"]
     ran = done.agent("report", "--run", run)

@@ -229,7 +229,7 @@ def test_evidence_that_changed_or_is_gone_is_named_and_not_shown(tmp_path: Path)
     broken = {one.text for one in found.notices if one.what == "evidence changed"}
     assert broken == {
         "artifacts/G001/page.png has changed since it was recorded",
-        "artifacts/G001/session.txt is gone",
+        "artifacts/G001/session.txt cannot be read any more: No such file or directory",
     }
     assert page.render(found).count('src="data:image/') == 1
 

@@ -113,10 +113,6 @@ def stop_numbers(view: View) -> Json:
     left = {kind: breaker.left for kind, breaker in view.breakers.items()}
     excuses = now.ulw.get("shellExcuses", 0)
     used = excuses if isinstance(excuses, int) else 0
-    try:
-        since_last_stop = now.since(now.ulw.get("lastStopAt"))
-    except (ValueError, TypeError, AttributeError):
-        since_last_stop = float("inf")  # written by another hand; the rule invalid-state says so
     open_again = [f"{work.kind}: {work.changed}." for work in view.work if work.changed]
     return {
         "open": " ".join(open_again) or sentences.what_is_open(now.active(), sentences.LONGEST_REASON),
@@ -125,7 +121,7 @@ def stop_numbers(view: View) -> Json:
         "hours_left": left["hours"],
         "raise_budget": budget.way_on(now.row),
         "cooldown": now.limits["cooldown_seconds"],
-        "cooldown_left": max(0.0, now.limits["cooldown_seconds"] - since_last_stop),
+        "cooldown_left": max(0.0, now.limits["cooldown_seconds"] - now.since(now.ulw.get("lastStopAt"))),
         "ends_the_loop": clip(str(now.other_loop().get("ends")), 60),
         "excuses_left": counted(max(0, rules.SHELL_EXCUSES - used), "more Stop"),
     }
