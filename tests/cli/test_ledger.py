@@ -112,7 +112,7 @@ def test_verify_looks_at_every_session_or_at_one(project: Project) -> None:
 
 def test_a_session_that_was_forgotten_is_verified_as_far_as_its_chain_goes(project: Project) -> None:
     project.user("ulw", "start", "--session", "old")
-    runtime._update(project.state, lambda kept: kept["sessions"].clear(), NOW, store.Deadline(5))
+    runtime._update(project.state, lambda kept: kept["sessions"].clear(), NOW, store.deadline(5))
     ran = project.user("ledger", "verify")
     assert (ran.code, "Where old ended is not known any more" in ran.out) == (0, True)
     assert project.user("ledger", "verify", "--json").json["end_unknown"] == ["old"]

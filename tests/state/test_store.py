@@ -47,9 +47,9 @@ def test_what_a_dead_writer_left_aside_is_swept(tmp_path: Path) -> None:
 
 def test_a_held_lock_is_busy_after_the_wait_and_not_before(tmp_path: Path) -> None:
     path = str(tmp_path / "a.lock")
-    with store.Lock(path, store.Deadline(1)):
+    with store.Lock(path, store.deadline(1)):
         begun = time.monotonic()
-        with pytest.raises(Busy), store.Lock(path, store.Deadline(0.05)):
+        with pytest.raises(Busy), store.Lock(path, store.deadline(0.05)):
             pass
         assert time.monotonic() - begun >= 0.05
     assert os.path.exists(path)

@@ -40,7 +40,7 @@ def keep(context: Context, home: str, name: str, text: str) -> str:
     store.make_state_dir(context.state)
     store.make_dir(directory, context.state)
     path = os.path.join(directory, name)
-    with store.Lock(os.path.join(directory, "lock"), store.Deadline(store.CLI_WAIT)):
+    with store.Lock(os.path.join(directory, "lock"), store.deadline(store.CLI_WAIT)):
         store.replace(path, text)
     return path
 

@@ -26,20 +26,15 @@ MOVE_AWAY = "move it away; the next hook or command that writes does so by itsel
 _known: dict[str, tuple[tuple[int, ...], bytes]] = {}  # by path: which version of a file it was, and what it held
 
 
-class Deadline:
-    """One allowance of waiting, shared by all the locks an operation takes."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    def left(self) -> float:
-        return max(0.0, self._end - time.monotonic())
+def deadline(seconds: float) -> float:
+    """When to give up waiting for all the locks that an operation takes."""
+    return time.monotonic() + seconds
 
 
 class Lock:
     """A kernel lock on a sibling file. The file is never unlinked: a waiter may already have it open."""
 
-    def __init__(self, path: str, deadline: Deadline) -> None:
+    def __init__(self, path: str, deadline: float) -> None:
         self._path = path
         self._deadline = deadline
         self._release: Callable[[], None] | None = None
@@ -58,7 +53,7 @@ class Lock:
             self._release()
 
 
-def _acquire(path: str, deadline: Deadline) -> Callable[[], None]:
+def _acquire(path: str, deadline: float) -> Callable[[], None]:
     """filelock's protocol. On POSIX that is one system call, made here: the package would be two thirds of a hook."""
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
@@ -71,7 +66,7 @@ def _acquire(path: str, deadline: Deadline) -> Callable[[], None]:
                 flock(descriptor, LOCK_EX | LOCK_NB)
                 return lambda: os.close(descriptor)
             except (BlockingIOError, PermissionError):
-                if not deadline.left():
+                if time.monotonic() >= deadline:
                     raise TimeoutError(path) from None
             time.sleep(POLL)
     except OSError:  # also the TimeoutError
@@ -79,11 +74,11 @@ def _acquire(path: str, deadline: Deadline) -> Callable[[], None]:
         raise
 
 
-def _acquire_with_filelock(path: str, deadline: Deadline) -> Callable[[], None]:
+def _acquire_with_filelock(path: str, deadline: float) -> Callable[[], None]:
     from filelock import FileLock
 
     lock = FileLock(path, preserve_lock_file=True)
-    lock.acquire(timeout=deadline.left(), poll_interval=POLL)
+    lock.acquire(timeout=max(0.0, deadline - time.monotonic()), poll_interval=POLL)
     return lock.release
 
 
