@@ -64,7 +64,9 @@ def test_a_second_try_is_counted_alone_and_the_first_is_named(second_try: Projec
     assert (found.verdict.word, found.blocks) == ("done, proven", 1)
     assert found.task == "ulw make it two, please"
     (before,) = [notice for notice in found.notices if notice.what == "a run before this one"]
-    assert before.text == ("ulw make it two: ended, not proven: 8 blocks without verified progress, sent back 8 times")
+    assert before.text == (
+        "ulw make it two: ended, not proven: it was sent back as often as allowed without progress, sent back 8 times"
+    )
     text = second_try.check("report", "--md", by="user").out
     assert "sent back 1 time." in text
     assert "**a run before this one**" in text

@@ -73,17 +73,13 @@ def write(session: str, state: str, on: str) -> None:
         return
     folder = _folder(state)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-    for _ in range(2):
-        try:
-            os.makedirs(_folder(), mode=0o700, exist_ok=True)
-            os.makedirs(folder, exist_ok=True)
-            with os.fdopen(regular_file(os.path.join(folder, session), flags), "wb") as file:
-                file.write(store.encode(clip(on, 200)) + b"\n")
-        except FileNotFoundError:
-            continue  # the last session that was on there has ended in between, and its directory went
-        except (OSError, ValueError):
-            pass
-        return
+    try:
+        os.makedirs(_folder(), mode=0o700, exist_ok=True)
+        os.makedirs(folder, exist_ok=True)
+        with os.fdopen(regular_file(os.path.join(folder, session), flags), "wb") as file:
+            file.write(store.encode(clip(on, 200)) + b"\n")
+    except (OSError, ValueError):
+        pass
 
 
 def replaced(state: str) -> None:

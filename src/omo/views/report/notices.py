@@ -9,16 +9,16 @@ from dataclasses import replace
 from omo import table
 from omo.context import Context
 from omo.errors import OmoError
-from omo.state import paths, runtime
+from omo.state import paths
 from omo.state.journal import Journal
-from omo.state.rows import read_row
+from omo.stop.rules import RULES
+from omo.stop.sentences import LETS_GO
 from omo.table import name_of
 from omo.text import clip, counted
 from omo.views.project import SessionView, claims_let_stand
 from omo.views.report.parts import Part
 from omo.views.report.verdict import does_count, ended_as, is_not_passing
 from omo.work import outcome, requests, times
-from omo.work import session as rows
 from omo.work.sections import BY_AGENT, Notice
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # What takes the ground from everything else comes first, what may be harmless last.
 WEIGHTS = {"damaged ledger": 0, "damaged": 0, "unreadable": 0, "changed since": 2}
 MOST_EARLIER = 5
+WHY = {rule.name: rule.why for rule in RULES}
 
 
 def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> list[Notice]:
@@ -136,7 +137,7 @@ def is_block(row: SessionEvent) -> bool:
 
 
 def unproven_before(events: Sequence[SessionEvent], since: str) -> list[Notice]:
-    """Runs of ultrawork that this one may be the second try of, and how each stood at its last event."""
+    """Runs of ultrawork that this one may be the second try of, and how they ended."""
     runs: dict[str, list[SessionEvent]] = {}
     name = ""
     for event in events:
@@ -147,20 +148,31 @@ def unproven_before(events: Sequence[SessionEvent], since: str) -> list[Notice]:
         if name:
             runs.setdefault(name, []).append(event)
     listed = []
-    for of_run in list(runs.values())[-MOST_EARLIER:]:
-        row = read_row(runtime.part(of_run[-1], "after"))
-        run = row["work"].get(rows.KIND, {})
-        how = "called off by the user" if rows.is_cancelled(row) else "left open"
-        if run.get("state") in ("done", "exhausted"):
-            ended = outcome.of(run)
-            how = clip(outcome.in_words(ended), 500)
-            if outcome.is_done(ended):
-                continue
-        text = f"{clip(str(of_run[0].get('text') or ''), 160) or 'without a task'}: {how}"
-        if blocks := len([event for event in of_run if is_block(event)]):
+    for run in list(runs.values())[-MOST_EARLIER:]:
+        how = _how_it_ended(run)
+        if not how:
+            continue
+        text = f"{clip(str(run[0].get('text') or ''), 160) or 'without a task'}: {how}"
+        if blocks := len([event for event in run if is_block(event)]):
             text += f", sent back {counted(blocks, 'time')}"
-        listed.append(Notice("a run before this one", clip(text, 300), times.moment(str(of_run[0].get("ts")))))
+        listed.append(Notice("a run before this one", clip(text, 300), times.moment(str(run[0].get("ts")))))
     return listed
+
+
+def _how_it_ended(run: Sequence[SessionEvent]) -> str:
+    """By the last of its events that says so; empty where it was done."""
+    for event in reversed(run):
+        kind, rule = event.get("kind"), str(event.get("rule"))
+        if kind == "done":
+            ended = outcome.of(event)
+            return "" if outcome.is_done(ended) else clip(outcome.in_words(ended), 500)
+        if kind == "cancelled":
+            return "called off by the user"
+        if kind == "allowed" and rule in LETS_GO:
+            return f"ended, not proven: {WHY.get(rule, rule)}"
+        if kind == "reopened":
+            break
+    return "left open"
 
 
 def refused(events: Sequence[SessionEvent], since: str) -> list[Notice]:
