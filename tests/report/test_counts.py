@@ -134,12 +134,6 @@ def plan_damaged(root: Path) -> Scene:
     return _scene(desk)
 
 
-def plan_called_off(root: Path) -> Scene:
-    scene = SCENES["ultraplan-missing-step"](root)
-    scene.prompt("/omo:stop-continuation")
-    return scene
-
-
 def goal_proven(root: Path) -> Scene:
     scene = SCENES["verify-goal"](root)
     scene.write("parser.py")
@@ -154,22 +148,12 @@ def goal_damaged(root: Path) -> Scene:
     return scene
 
 
-def failure_recorded(root: Path) -> Scene:
-    scene = begin(root)
-    scene.prompt("ulw fix it")
-    scene.check("gate", "add", "types", "--", "false")
-    scene.check("gate", "run", code=3)
-    scene.check("gate", "record", "types", "--pre-existing", "--evidence", "it failed before the first change")
-    scene.check("ulw", "done", "--because", "the value holds what was asked")
-    return scene
-
-
 MORE: dict[str, Callable[[Path], Scene]] = {
     one.__name__: one
     for one in (
-        *(gates_passed, gates_passed_once, every_gate_stale, failure_recorded, goals_damaged),
+        *(gates_passed, gates_passed_once, every_gate_stale, goals_damaged),
         *(ralph_spent, ralph_with_a_blocked_criterion, ralph_passed, ralph_passed_once, ralph_damaged),
-        *(plan_given_up, plan_ended_by_the_user, plan_not_told_of_a_commit, plan_damaged, plan_called_off),
+        *(plan_given_up, plan_ended_by_the_user, plan_not_told_of_a_commit, plan_damaged),
         *(goal_proven, goal_damaged),
     )
 }
