@@ -198,10 +198,10 @@ PANES = (
         "client-pause",
         "Claude Code: a run that you pause, look at, and let go on",
         (
-            messages.paused(ULTRAWORK).message,
+            messages.paused(ULTRAWORK, []).message,
             "omo status",
             "would be let go",
-            messages.continued(ULTRAWORK).message,
+            messages.goes_on("understood as continue", ULTRAWORK).message,
         ),
     ),
     Pane(

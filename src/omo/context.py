@@ -6,7 +6,7 @@ import os
 from functools import cached_property
 
 from omo import hosts, settings, variables
-from omo.errors import BadInput, Refused, Unreadable
+from omo.errors import BadInput, NotEvaluable, Refused, Unreadable
 from omo.state import paths, runtime, store
 from omo.text import clip, listed
 
@@ -178,6 +178,13 @@ class Context:
             if any(ends) or row["ulw"].get("armedAt"):
                 with_work.append(name)
         return self._last_used(with_work) if with_work else ""
+
+    def judged_session(self, named: str | None) -> str:
+        """The same for a command that cannot do without one."""
+        name = self.session_to_judge(named)
+        if not name:
+            raise NotEvaluable("no such run is known in this project", fix="omo status --all shows every session")
+        return name
 
     def _looked_at_by_name(self, named: str) -> str:
         matches = self._matches(named)

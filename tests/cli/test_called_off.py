@@ -95,7 +95,7 @@ def test_the_same_words_or_none_go_on_with_it(wanted: Project, name: str, more: 
     kind, _, second, _ = WORKFLOWS[name]
     old = begun(wanted, name)
     wanted.prompt("/omo:stop-continuation")
-    assert f"with /omo:{name} goes on: {kind}" in typed(wanted, f"/omo:{name}{more}")[0]
+    assert f"with /omo:{name}: {kind}" in typed(wanted, f"/omo:{name}{more}")[0]
     assert (wanted.summary(kind)["state"], wanted.summary(kind)["run"]) == ("active", old)
     if kind != "verify":  # its goals stand side by side
         assert wanted.agent(*second).code == 3
@@ -143,7 +143,7 @@ def test_an_agent_that_writes_it_into_the_state_calls_nothing_off(wanted: Projec
 def test_the_name_of_the_plan_that_was_under_way_goes_on_with_it(wanted: Project) -> None:
     begun(wanted, "ultraexecute", task="plan.md")
     wanted.prompt("/omo:stop-continuation")
-    assert "goes on: ultraplan" in typed(wanted, "/omo:ultraexecute @plan.md and be quick")[0]
+    assert "with /omo:ultraexecute: ultraplan" in typed(wanted, "/omo:ultraexecute @plan.md and be quick")[0]
 
 
 def test_what_was_done_of_a_plan_that_was_called_off_stays_done(wanted: Project) -> None:

@@ -43,15 +43,6 @@ def test_a_journal_that_was_cut_is_shown_to_be(project: Project) -> None:
     assert (ran.code, f"{path}: ends at row 1, before row 2, where the state says it should" in ran.out) == (3, True)
 
 
-def test_a_session_is_named_by_the_beginning_of_its_id(project: Project) -> None:
-    project.user("ulw", "start", "--session", "older")
-    project.user("ulw", "start", "--session", "newer-1")
-    ran = project.user("ledger", "verify", "--session", "old")
-    assert (ran.code, "session older, which --session old begins" in ran.err) == (0, True)
-    looked_at = project.user("ledger", "verify", "--session", "old", "--json").json["ledgers"]
-    assert looked_at == {paths.events_file(project.state, "older"): []}
-
-
 def test_what_the_project_shares_is_checked_without_any_session(project: Project) -> None:
     path = note(project, "evidence", "added")
     assert project.user("ledger", "verify", "--json").json["ledgers"] == {path: []}
@@ -121,7 +112,7 @@ def test_verify_looks_at_every_session_or_at_one(project: Project) -> None:
 
 def test_a_session_that_was_forgotten_is_verified_as_far_as_its_chain_goes(project: Project) -> None:
     project.user("ulw", "start", "--session", "old")
-    runtime._update(project.state, lambda kept: kept["sessions"].clear(), NOW, store.Deadline(5))
+    runtime._update(project.state, lambda kept: kept["sessions"].clear(), NOW, store.deadline(5))
     ran = project.user("ledger", "verify")
     assert (ran.code, "Where old ended is not known any more" in ran.out) == (0, True)
     assert project.user("ledger", "verify", "--json").json["end_unknown"] == ["old"]

@@ -168,9 +168,7 @@ def test_the_bare_word_after_a_cap_sets_the_plan_going_and_asks_for_nothing_more
         project.stop(stop_hook_active=True)
     assert project.summary("ultraplan")["state"] == "exhausted"
     said = project.prompt("ulw").stdout
-    assert said.startswith(
-        "[omo] The user typed ulw: with it goes on what was paused, waited or had been let go: ultraplan "
-    )
+    assert said.startswith("[omo] With ulw: ultraplan (1 of 1 open) goes on where it was. ")
     assert "ultrawork" not in said
     assert project.stop().blocks
     assert story.close().code == 0

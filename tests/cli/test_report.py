@@ -41,7 +41,7 @@ def test_a_page_is_written_below_the_state_directory_and_named(done: Project) ->
     assert path == Path(done.state, "reports", f"{SESSION}.html")
     assert path.read_text(encoding="utf-8").startswith(page.MARKER)
     assert done.agent("report").code == 0  # over the one that is there
-    assert sorted(os.listdir(path.parent)) == [f"{SESSION}.html", "report.lock"]
+    assert sorted(os.listdir(path.parent)) == [f"{SESSION}.html", "lock"]
 
 
 def test_a_change_after_the_proof_takes_it_back(done: Project) -> None:
@@ -275,12 +275,6 @@ def test_a_session_with_nothing_and_a_run_nobody_knows(done: Project) -> None:
     )
     ran = done.user("report", "--run", "r0")
     assert (ran.code, "there is no such run in this project" in ran.err) == (2, True)
-
-
-def test_without_a_name_it_is_the_newest_session_and_says_so(done: Project) -> None:
-    for argv in ([], ["--session", SESSION[:3]]):
-        ran = done.user("report", "--md", *argv)
-        assert (ran.code, f"omo: session {SESSION}, " in ran.err) == (0, True)
 
 
 def test_a_run_of_plain_ultrawork_by_its_name(done: Project) -> None:

@@ -52,9 +52,8 @@ def rows(root: Path) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("agent", ["", "a1"], ids=["leader", "subagent"])
 @pytest.mark.parametrize("state", ["nothing", "ultrawork", "ultragoal", "cancelled", "fenced"])
-def test_explained_as_decided(tmp_path: Path, state: str, agent: str) -> None:
+def test_explained_as_decided(tmp_path: Path, state: str) -> None:
     kept = str(tmp_path / ".sisyphus" / "cc-omo")
     store.make_state_dir(kept)
     row = rows(tmp_path)[state]
@@ -63,7 +62,7 @@ def test_explained_as_decided(tmp_path: Path, state: str, agent: str) -> None:
     )
     for tool, given in CALLS * 4:
         fields = {"session_id": SESSION, "cwd": str(tmp_path), "tool_name": tool, "tool_input": given}
-        raw = json.dumps({**fields, **({"agent_id": agent} if agent else {})}).encode()
+        raw = json.dumps(fields).encode()
         event = claude.HOST.read(raw, {})
         assert event is not None
         said = explain_tool(event, World(event, {}, str(tmp_path), NOW))

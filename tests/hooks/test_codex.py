@@ -253,6 +253,8 @@ def test_what_another_conversation_left_open_is_offered_and_taken_up(codex: Code
     left = 'omo: left open in another conversation, 20 min ago: ultrawork, for "ulw fix it"'
     assert told.startswith(f"{left}. $omo:resume takes it up;")
     answer = codex.prompt("$omo:resume", session_id="next").json
-    assert answer["systemMessage"].startswith("omo: taken up from session before: ultrawork. $omo:stop-continuation")
+    assert answer["systemMessage"].startswith(
+        "omo: taken up from session before: ultrawork goes on. $omo:stop-continuation"
+    )
     assert "[omo] The user typed $omo:resume" in answer["hookSpecificOutput"]["additionalContext"]
     assert codex.stop(session_id="next").blocks

@@ -94,12 +94,11 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "not begun": lambda m: m.released("not-begun", {**EMPTY, "asked": "ralph"}),
     "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
     "could not be turned on, and what mends it": lambda m: line(messages.could_not_turn_on(m.text, fix=m.text)),
-    "paused": lambda m: line(messages.paused(m.work)),
+    "paused": lambda m: line(messages.paused(m.work, [])),
     "one paused by its name": lambda m: line(messages.paused(m.work[1:2], m.work[:1])),
     "called off before it was begun": lambda m: line(messages.called_off("ralph")),
-    "continued": lambda m: line(messages.continued(m.work)),
+    "continued": lambda m: line(messages.goes_on("understood as continue", m.work)),
     "continued, and spent": lambda m: messages.needs_budget(m.spent),
-    "answered": lambda m: messages.answered(m.work),
     "answered after an end": lambda m: line(messages.answered_end(m.work[1:2])),
     "off": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=False)),
     "off, at work": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=True)) + " " + messages.ESC,
@@ -116,7 +115,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "still on": lambda m: messages.still_on(m.row),
     "taken up": lambda m: line(messages.resumed(m.work, "5c1a", [m.pin])),
     "taken up, to the model": lambda m: messages.resumed(m.work, "5c1a", None).context,
-    "taken up, and spent": lambda m: messages.taken_up_without_budget(m.spent, "5c1a"),
+    "taken up, and spent": lambda m: messages.needs_budget(m.spent, "5c1a"),
     "goes on": lambda m: line(messages.resumed(m.work, "", None)),
     "left open": lambda m: messages.offer([("5c1a", m.row)] * 3, 7200.0, m.text),
     "still waiting": lambda m: messages.still_on(m.waits("waiting", m.text)),
@@ -134,7 +133,9 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "a budget": lambda m: "omo: " + messages.budget_set(m.row),
     "a budget for later": lambda m: "omo: " + messages.budget_set({**EMPTY, "budget": {"agents": 2}}),
     "no budget": lambda m: "omo: " + messages.budget_set(EMPTY),
-    "a budget is raised": lambda m: line(messages.budget_raised(m.work, m.row)),
+    "a budget is raised": lambda m: line(
+        messages.goes_on("the user set the budget anew", m.work, messages.budget_set(m.row))
+    ),
     "a block": lambda m: sentences.reason_to_go_on(m.row, m.work, 8),
     "a block after a refusal": lambda m: sentences.reason_to_go_on(
         session.note(m.row, {"refused": {"calls": [m.text], "rules": []}}), m.work, 8

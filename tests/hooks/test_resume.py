@@ -138,7 +138,10 @@ def test_what_was_seen_there_still_proves_here(project: Project) -> None:
     project.prompt("/omo:pin tests -- sh -c 'test -f done'", env={"CLAUDE_PID": GONE})
     assert project.agent("gate", "run").code == 3
     line, context = types(project)
-    assert line == f"omo: taken up from session {SESSION}: ultrawork (1 of 1 open). /omo:stop-continuation ends it."
+    assert (
+        line
+        == f"omo: taken up from session {SESSION}: ultrawork (1 of 1 open) goes on. /omo:stop-continuation ends it."
+    )
     assert "Open gates, 1 of 1: tests." in context
     assert "The user turned ultrawork on" in context
     assert "(pinned: tests: sh -c 'test -f done')" in context
@@ -339,7 +342,7 @@ def test_this_conversations_own_work_goes_on_with_it(project: Project) -> None:
     project.prompt("stop for now")
     assert project.agent("resume").code == 3, "the user said stop"
     line, context = types(project, session=SESSION)
-    assert line == "omo: goes on: ultrawork. /omo:stop-continuation ends it."
+    assert line == "omo: with /omo:resume: ultrawork goes on. /omo:stop-continuation ends it."
     assert context.startswith("[omo] The user typed /omo:resume: the work of this conversation goes on where it was.")
     assert project.stop().blocks
 
@@ -352,7 +355,7 @@ def test_a_budget_goes_along_and_is_the_users_to_raise(project: Project) -> None
     project.now += 3600
     told, context = types(project)
     assert told.startswith(
-        f"omo: taken up from session {SESSION}: ultrawork. Nothing goes on yet: budget: 30 of 20 min spent"
+        f"omo: taken up from session {SESSION}: ultrawork. nothing goes on yet: budget: 30 of 20 min spent"
     )
     assert (context, project.row(NEXT)["budget"]["minutes"]) == ("", 20)
     project.stop(session=NEXT).assert_silent()

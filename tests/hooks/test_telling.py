@@ -567,7 +567,7 @@ def test_an_answer_that_work_waited_for_is_told_to_set_it_going(desk: Desk) -> N
     desk.environ = CLAUDE
     desk.put(work(ralph={**RALPH_RUN, **waits("waiting", "two keys exist", "Which key?")}))
     told = json.loads(desk.send("UserPromptSubmit", prompt="take the first key"))
-    on = "omo: ralph waited for you and goes on. /omo:stop-continuation ends it."
+    on = "omo: with your answer: ralph (1 of 3 open) goes on. /omo:stop-continuation ends it."
     assert told == {"systemMessage": on}
     assert desk.send("UserPromptSubmit", prompt="and hurry") == ""
 

@@ -69,7 +69,7 @@ def test_what_was_open_at_the_cancel_goes_on_and_is_named(host: Host, name: str)
     host.prompt("/omo:stop-continuation")
     host.stop().assert_silent()
     line, context = told(host.prompt(f"/omo:{name} go on"))
-    assert f"with /omo:{name} goes on: {WORKFLOWS[name]} {WORKFLOWS[name]}-1 (2 of 3 open)" in line
+    assert f"with /omo:{name}: {WORKFLOWS[name]} {WORKFLOWS[name]}-1 (2 of 3 open) goes on." in line
     assert "`omo next`" in context
     assert host.stop().blocks
 
@@ -101,7 +101,7 @@ def test_after_a_cancel_the_word_with_another_task_takes_up_nothing_else(host: H
 def test_after_a_cancel_the_word_takes_up_what_is_to_go_on(host: Host, typed: str) -> None:
     put(host, ultragoal=summary("ultragoal"))
     host.prompt("/omo:stop-continuation")
-    assert "goes on: ultragoal ultragoal-1 (2 of 3 open)" in told(host.prompt(typed))[0]
+    assert "ultragoal ultragoal-1 (2 of 3 open) goes on" in told(host.prompt(typed))[0]
 
 
 def test_after_a_cancel_what_a_breaker_had_let_go_stays_off_too(host: Host) -> None:
@@ -110,7 +110,7 @@ def test_after_a_cancel_what_a_breaker_had_let_go_stays_off_too(host: Host) -> N
     host.prompt("/omo:stop-continuation")
     assert "takes your cancel back" in host.prompt("/omo:ralph make add right").message
     assert "/omo:ralph, and nothing of it was begun" in host.stop().json["reason"]
-    assert "goes on: ultragoal" in host.prompt("/omo:ultragoal go on").message
+    assert "ultragoal ultragoal-1 (2 of 3 open) goes on" in host.prompt("/omo:ultragoal go on").message
 
 
 def test_what_a_breaker_let_go_and_the_user_stops_by_its_name_goes_on_with_nothing_else(host: Host) -> None:
@@ -118,7 +118,7 @@ def test_what_a_breaker_let_go_and_the_user_stops_by_its_name_goes_on_with_nothi
     for _ in range(2):
         exhaust(host)
         assert "understood as a stop: ultragoal ultragoal-1 is paused" in told(host.prompt("stop ultragoal"))[0]
-        assert "continue: ultragoal ultragoal-1 goes on" in told(host.prompt("continue ultragoal"))[0]
+        assert "continue: ultragoal ultragoal-1 (2 of 3 open) goes on" in told(host.prompt("continue ultragoal"))[0]
         assert "ultragoal: 2 of 3 open" in host.stop().json["reason"]
     exhaust(host)
     host.prompt("stop ultragoal")
@@ -214,7 +214,7 @@ def test_continue_goes_on_after_a_breaker(host: Host, prompt: str) -> None:
     put(host, ultragoal=summary("ultragoal"))
     exhaust(host)
     host.stop().assert_silent()
-    assert "understood as continue: ultragoal ultragoal-1 goes on" in host.prompt(prompt).message
+    assert "understood as continue: ultragoal ultragoal-1 (2 of 3 open) goes on" in host.prompt(prompt).message
     assert host.stop().blocks
 
 

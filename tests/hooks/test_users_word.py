@@ -62,13 +62,16 @@ def test_the_user_reads_in_one_line_what_was_understood(host: Host) -> None:
     )
     more = paused["hookSpecificOutput"]
     assert more["hookEventName"] == "UserPromptSubmit"
-    assert more["additionalContext"] == messages.PAUSED.format(work="ultrawork")
+    assert more["additionalContext"] == messages.paused([("ulw", {})], []).context
     host.stop().assert_silent()  # said once
     continued = host.prompt("ok, go on with that").json
     assert continued["systemMessage"] == (
         "omo: understood as continue: ultrawork goes on. /omo:stop-continuation ends it."
     )
-    assert continued["hookSpecificOutput"]["additionalContext"] == messages.CONTINUED.format(work="Ultrawork")
+    assert continued["hookSpecificOutput"]["additionalContext"] == (
+        "[omo] Understood as continue: ultrawork goes on where it was. `omo next` says what to do; "
+        "only the user ends it early: /omo:stop-continuation."
+    )
     assert host.stop().blocks
 
 
@@ -87,7 +90,7 @@ def test_a_workflow_is_stopped_by_its_name_and_the_others_go_on(host: Host) -> N
     host.environ |= CLAUDE
     put(host, ralph=summary("ralph"), ultragoal=summary("ultragoal"))
     told = host.prompt("please cancel ralph").json
-    assert "a stop of ralph ralph-1: it is paused" in told["systemMessage"]
+    assert "a stop: ralph ralph-1 is paused" in told["systemMessage"]
     assert "ultragoal ultragoal-1 goes on" in told["systemMessage"]
     assert states(host) == {"ralph": "paused", "ultragoal": "active"}
     assert host.row()["work"]["ralph"]["stoppedByName"] is True

@@ -18,7 +18,7 @@ from omo.work.status import Status
 from omo.workflows.verify.goals import VERIFY
 from tests.project import plan_directory
 from tests.ralph import project as ralph_project
-from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, begin, scene, view
+from tests.report.states import HERE, SCENES, Scene, begin, scene, view
 from tests.ultraplan import project as ultraplan
 from tests.ultraplan.plans import carry_out, plan_text
 from tests.ultraplan.plans import project as plan_project
@@ -50,14 +50,6 @@ def every_gate_stale(root: Path) -> Scene:
     scene.write("value", "new\n")
     scene.check("gate", "run")
     scene.write("value", "newer\n")
-    return scene
-
-
-def called_done_by_hand(root: Path) -> Scene:
-    scene = begin(root)
-    scene.prompt("ulw fix it")
-    scene.check("gate", "add", "tests", "--", "true")
-    scene.edit_row(lambda row: row["work"]["ulw"].update(state="done", how="gates passed: tests", open=0, told=False))
     return scene
 
 
@@ -142,12 +134,6 @@ def plan_damaged(root: Path) -> Scene:
     return _scene(desk)
 
 
-def plan_called_off(root: Path) -> Scene:
-    scene = SCENES["ultraplan-missing-step"](root)
-    scene.prompt("/omo:stop-continuation")
-    return scene
-
-
 def goal_proven(root: Path) -> Scene:
     scene = SCENES["verify-goal"](root)
     scene.write("parser.py")
@@ -162,22 +148,12 @@ def goal_damaged(root: Path) -> Scene:
     return scene
 
 
-def failure_recorded(root: Path) -> Scene:
-    scene = begin(root)
-    scene.prompt("ulw fix it")
-    scene.check("gate", "add", "types", "--", "false")
-    scene.check("gate", "run", code=3)
-    scene.check("gate", "record", "types", "--pre-existing", "--evidence", "it failed before the first change")
-    scene.check("ulw", "done", "--because", "the value holds what was asked")
-    return scene
-
-
 MORE: dict[str, Callable[[Path], Scene]] = {
     one.__name__: one
     for one in (
-        *(gates_passed, gates_passed_once, every_gate_stale, called_done_by_hand, failure_recorded, goals_damaged),
+        *(gates_passed, gates_passed_once, every_gate_stale, goals_damaged),
         *(ralph_spent, ralph_with_a_blocked_criterion, ralph_passed, ralph_passed_once, ralph_damaged),
-        *(plan_given_up, plan_ended_by_the_user, plan_not_told_of_a_commit, plan_damaged, plan_called_off),
+        *(plan_given_up, plan_ended_by_the_user, plan_not_told_of_a_commit, plan_damaged),
         *(goal_proven, goal_damaged),
     )
 }
@@ -303,35 +279,6 @@ def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
     assert "green" not in styles_of_others(theirs.view(), everything=True), "nobody looked"
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("skipped-verification", "ultrawork ended with exceptions"),
-        ("failure_recorded", "ultrawork ended with exceptions"),
-        ("plan_ended_by_the_user", "ultraplan ended, not proven"),
-    ],
-)
-def test_what_ended_without_proof_is_nowhere_plainly_done(
-    seen: Callable[[str], ProjectView], name: str, words: str
-) -> None:
-    found = seen(name)
-    one = focus(found)
-    assert lines.headline(one) == words
-    assert one.data["proven"] is False
-    assert one.data["overrides"]
-    aside = found._replace(sessions=[one], meant=ELSEWHERE)
-    assert re.search(rf"{words}.*\d override", plain(aside))
-    assert "yellow" in styles_of_others(aside)
-    assert "green" not in styles_of_others(aside)
-
-
-def test_a_row_that_alone_says_done_is_a_problem(seen: Callable[[str], ProjectView]) -> None:
-    one = focus(seen("called_done_by_hand"))
-    assert lines.headline(one) == "ultrawork ended, not proven"
-    assert one.problems == ("the state says that ulw is done, and the session's ledger does not",)
-    assert "gates passed" not in plain(seen("called_done_by_hand"))
-
-
 def test_what_went_stale_is_said_with_what_is_open(seen: Callable[[str], ProjectView]) -> None:
     told = {
         "ulw-with-gates": "3 of 4 gates are open, 1 of them stale",
@@ -344,13 +291,6 @@ def test_what_went_stale_is_said_with_what_is_open(seen: Callable[[str], Project
     assert leading(seen("ultragoal-five-goals")).headline == "1 receipt stale"
 
 
-@pytest.mark.parametrize("name", ["damaged-ledger", "goals_damaged", "ralph_damaged", "plan_damaged", "goal_damaged"])
-def test_a_damaged_ledger_proves_nothing(seen: Callable[[str], ProjectView], name: str) -> None:
-    work = leading(seen(name))
-    assert work.problems
-    assert work.done == 0
-
-
 def test_the_view_of_one_session_names_what_is_stale() -> None:
     told = replace(scene("ulw-with-gates")).check("ulw", "status").out
     assert re.findall(r"gate +(\w+) \w+ \[([^\]:]+)", told) == [
@@ -359,15 +299,3 @@ def test_the_view_of_one_session_names_what_is_stale() -> None:
         ("types", "fail"),
         ("docs", "not run"),
     ]
-
-
-def test_a_run_that_was_called_off_keeps_its_results(seen: Callable[[str], ProjectView]) -> None:
-    (gates,) = focus(seen("cancelled")).works or []
-    assert [item.mark for item in gates.items] == ["done", "stale", "failed", "open"]
-    assert gates.run.startswith("u")
-
-
-def test_a_cancelled_plan_has_no_fence(tmp_path: Path) -> None:
-    scene = replace(plan_called_off(tmp_path / "p"), here="")
-    found = plain(scene.view())
-    assert (lines.FENCE in found, "fenced" in found) == (False, False)

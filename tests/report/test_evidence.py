@@ -47,14 +47,6 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
     assert part.evidence("C1").tables[0].rows[0][1].text == "judge"
 
 
-def test_a_judgement_from_a_file_is_of_reduced_independence(tmp_path: Path) -> None:
-    at = project.asked(tmp_path)
-    at.judge(project.reply(at.nonce, ("C1", "clear", "pass")))
-    found = gathered(at.root, at.now)
-    assert found.verdict.text.startswith("finished on the agent's word: ralph run ")
-    assert [one.what for one in found.notices] == ["not judged independently"]
-
-
 def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
     shop = workshop.project(tmp_path / "project")
     shop.add(verification={"outcomes": ["quotes are kept"]})

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
 from omo.views import lines
 from omo.views.project import ProjectView
 from tests.report import kept
-from tests.report.states import SCENES, scene, view
+from tests.report.states import SCENES, view
 
 LINE = re.compile(r"(?:session |problem: |override: |Nothing is on|\d+ (?:more )?sessions? |  [a-z ]{1,10} +\S)")
 
@@ -30,19 +29,7 @@ def test_every_line_begins_with_what_it_is(name: str) -> None:
         assert LINE.match(line), line
 
 
-def test_hostile_state_stays_on_its_lines() -> None:
-    text = plain(view("hostile"), everything=True)
-    assert {letter for letter in text if not letter.isprintable()} == {"\n"}
-    assert max(map(len, text.splitlines())) < 2 * lines.LONGEST
-
-
 def test_notes_of_what_is_done_come_with_everything() -> None:
     seen = view("ultraplan-missing-step")
     assert "note       1 commit" not in plain(seen)
     assert re.search(r"note       1 commit [0-9a-f]{12}", plain(seen, everything=True))
-
-
-def test_sessions_that_are_off_are_counted() -> None:
-    later = replace(scene("several-sessions"), here="nobody")
-    later.now += 20 * 24 * 3600
-    assert plain(later.view()).splitlines()[-1] == "1 more session is over: omo status --all"

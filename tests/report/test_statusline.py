@@ -109,10 +109,6 @@ def test_what_an_agent_wrote_stays_one_short_line() -> None:
     assert said.isprintable()
 
 
-def test_the_state_that_cannot_be_read_is_said() -> None:
-    assert line(None, unreadable="broken") == "omo: the state cannot be read · omo doctor"
-
-
 @pytest.mark.parametrize(
     ("row", "colour"),
     [

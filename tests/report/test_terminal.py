@@ -17,9 +17,9 @@ from rich.cells import cell_len
 
 from omo.views import lines, terminal
 from omo.views.project import ProjectView
-from omo.work.status import Command, Item, NextStep, Status
+from omo.work.status import Command, Item, NextStep
 from tests.report import kept
-from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, scene, view
+from tests.report.states import HERE, SCENES, Scene, scene, view
 
 STYLE = re.compile(r"\x1b\[([0-9;]*)m")
 
@@ -81,11 +81,6 @@ def test_colours_are_the_eight_that_every_terminal_has() -> None:
     }
 
 
-def test_without_colours_there_are_none() -> None:
-    text = rendered(view("ultragoal-five-goals"), 80, color=False)
-    assert set(STYLE.findall(text)) <= {"0", "1", "2"}
-
-
 @pytest.mark.parametrize(
     ("name", "said", "wanted"),
     [
@@ -138,13 +133,6 @@ def test_the_bar_is_full_only_when_all_is_done() -> None:
     assert [bar.count("█") for bar in bars] == [0, 1, 13, 14]
 
 
-def test_a_session_that_was_named_is_shown_in_full() -> None:
-    found = drawn(scene("several-sessions").view(closely=ELSEWHERE), 80)
-    assert found[1].startswith(f"session {ELSEWHERE}, last used ")
-    assert any("Where is the key?" in line for line in found)
-    assert any(line.strip().startswith(HERE[:8]) for line in found)
-
-
 def test_a_terminal_without_a_session_shows_the_newest_that_is_on() -> None:
     focus = replace(scene("several-sessions"), here="").view().focus
     assert focus is not None
@@ -157,14 +145,6 @@ def test_a_session_without_work_names_the_others() -> None:
     assert found[2] == "Other sessions"
 
 
-def test_what_is_over_is_counted_after_a_day() -> None:
-    later = replace(scene("ultragoal-done"), here="")
-    assert "ultragoal finished on the agent's word" in "\n".join(drawn(later.view(), 120))
-    later.now += 2 * 24 * 3600
-    assert drawn(later.view(), 80)[-1] == "1 session is over: omo status --all"
-    assert "ultragoal done" in "\n".join(drawn(later.view(), 80, everything=True))
-
-
 def test_what_stands_above_everything_is_said_first(tmp_path: Path) -> None:
     made = SCENES["ulw-without-gates"](tmp_path / "p")
     os.makedirs(made.root / ".sisyphus", exist_ok=True)
@@ -173,19 +153,6 @@ def test_what_stands_above_everything_is_said_first(tmp_path: Path) -> None:
     assert found[0].startswith("Problem    OMO_DISABLE is set")
     assert found[1].startswith("Problem    .sisyphus/omo.json: max_stop_blocks: -1 must be 1 or more")
     assert any("would be let go: OMO_DISABLE is set" in line for line in found)
-
-
-@pytest.mark.parametrize(
-    ("written", "said"),
-    [("{", "runtime.local.json"), ('{"version": 9, "sessions": {}}', "has version 9, this omo knows 1")],
-)
-def test_state_that_cannot_be_read_is_said_and_nothing_is_guessed(tmp_path: Path, written: str, said: str) -> None:
-    made = SCENES["ulw-without-gates"](tmp_path / "p")
-    (made.root / ".sisyphus" / "cc-omo" / "runtime.local.json").write_text(written)
-    found = " ".join(drawn(made.view(), 400))
-    assert said in found
-    assert "unreadable" in found
-    assert "would be let go: the state cannot be read" in found
 
 
 def test_a_work_that_another_hand_wrote_is_shown_as_unreadable(tmp_path: Path) -> None:
@@ -223,14 +190,3 @@ def test_whatever_stands_in_the_file_is_drawn_within_the_width(
     assert widest(found) <= width
     told = "".join(found) + lines.plain(lines.project_lines(seen, everything=True)).replace("\n", "")
     assert told.isprintable()
-
-
-def test_a_view_of_nothing_at_all_is_one_helpful_line() -> None:
-    empty = ProjectView("/p", [], [], [])
-    assert drawn(empty, 80)[0].startswith("Nothing is on in this project.")
-
-
-def test_works_without_items_or_words_draw_nothing_odd() -> None:
-    seen = view("ultragoal-five-goals")
-    one = seen.sessions[0]._replace(works=[Status("ultragoal", "goal")])
-    assert "ultragoal" in "\n".join(drawn(seen._replace(sessions=[one]), 80))

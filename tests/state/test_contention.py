@@ -149,9 +149,9 @@ LOCK_OF = {
     "bare": """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from omo.state.store import Deadline, Lock
+from omo.state.store import Lock, deadline
 def lock(seconds):
-    return Lock(sys.argv[2], Deadline(seconds))
+    return Lock(sys.argv[2], deadline(seconds))
 """,
     "filelock": """
 import os, sys

@@ -36,21 +36,6 @@ def test_a_refusal_leaves_the_ledger_as_it_was(state: str) -> None:
     assert len(journal.rows()) == 1
 
 
-def test_cut_and_edited_rows_show(state: str) -> None:
-    journal = Journal(state + "/verify", state)
-    journal.change(lambda rows: (None, [{"kind": "a"}, {"kind": "b"}]), actor="agent", now=1.0, wait=1)
-    path = Path(journal.path)
-    whole = path.read_bytes()
-    path.write_bytes(whole.split(b"\n")[0] + b"\n")
-    assert journal.problems()
-    path.write_bytes(whole.replace(b'"a"', b'"x"'))
-    assert journal.problems()
-    path.write_bytes(whole)
-    assert journal.problems() == []
-    Path(journal.directory, "mark.json").write_text("[]")
-    assert journal.problems()
-
-
 def test_a_ledger_without_its_mark_is_damaged(state: str) -> None:
     journal = Journal(state + "/verify", state)
     assert journal.problems() == []

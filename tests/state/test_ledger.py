@@ -15,9 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.errors import Unreadable, Unwritable
-from omo.hooks import main as hook
-from omo.hooks import prompt, stop
-from omo.hosts import Answer
 from omo.state import ledger
 
 NOW = 1_771_780_801.25
@@ -161,19 +158,6 @@ def test_a_device_in_its_place_is_no_ledger(tmp_path: Path, place: str) -> None:
     path.symlink_to(place)
     with pytest.raises(Unreadable, match="it is no file"):
         ledger.rows(str(path))
-
-
-def test_a_hook_is_not_held_by_a_pipe(tmp_path: Path) -> None:
-    def event(name: str, handle: Callable[..., Answer], now: float, **fields: str) -> bytes:
-        raw = json.dumps({"session_id": "s", "cwd": str(tmp_path), **fields}).encode()
-        return hook.answer(name, handle, raw, {"OMO_PROJECT_DIR": str(tmp_path)}, str(tmp_path), now)
-
-    event("user-prompt-submit", prompt.handle, NOW, prompt="ulw fix it")
-    path = tmp_path / ".sisyphus" / "cc-omo" / "sessions" / "s" / "events.jsonl"
-    path.unlink()
-    os.mkfifo(path)
-    answer = event("stop", stop.handle, NOW + 60, last_assistant_message="done")
-    assert b'"block"' not in answer, "a state nobody can read lets go"
 
 
 # A row of a session for every limit on the size of files, as a quota or a full disk sets one: refused or written whole.

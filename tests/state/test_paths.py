@@ -21,10 +21,6 @@ def repo(tmp_path: Path) -> Path:
     return top
 
 
-def test_a_subdirectory_belongs_to_the_git_top_level(repo: Path) -> None:
-    assert paths.project_root({}, str(repo / "src" / "deep")) == str(repo)
-
-
 def test_an_existing_state_directory_wins_over_git(repo: Path) -> None:
     (repo / "src" / STATE_DIR).mkdir(parents=True)
     assert paths.project_root({}, str(repo / "src" / "deep")) == str(repo / "src")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.clock import stamp
-from omo.errors import Newer, Unreadable
+from omo.errors import Unreadable
 from omo.state import ledger, paths, runtime, store
 from omo.state.rows import EMPTY, read_row
 from omo.work import outcome
@@ -38,31 +38,12 @@ def first_line(state: str) -> str:
     return Path(paths.runtime_file(state)).read_text(encoding="utf-8").splitlines()[0]
 
 
-def test_the_minimum_shape_is_read(state: str) -> None:
-    write(state, json.dumps({"sessions": {"abc123": MINIMUM_ROW}}))
-    row = runtime.session(state, "abc123")
-    assert row == {**MINIMUM_ROW, "work": {"ulw": {"state": "active"}}}
-    assert runtime.is_live(row)
-
-
 def test_unknown_keys_are_kept(state: str) -> None:
     write(state, json.dumps({"version": 1, "sessions": {"a": {"future": [1]}}, "alsoFuture": {"x": 1}}))
     put(state, "b", MINIMUM_ROW)
     after: Any = runtime.read(state)
     assert after["alsoFuture"] == {"x": 1}
     assert after["sessions"]["a"] == {"future": [1]}
-
-
-def test_a_newer_version_is_refused_and_left_alone(state: str) -> None:
-    text = json.dumps({"version": 99, "sessions": {}})
-    write(state, text)
-    with pytest.raises(Newer):
-        runtime.read(state)
-    with pytest.raises(Newer):
-        put(state, "a", MINIMUM_ROW)
-    with pytest.raises(Newer):
-        runtime.set_corrupt_aside(state, now=NOW, wait=1)
-    assert Path(paths.runtime_file(state)).read_text() == text
 
 
 @pytest.mark.parametrize(
@@ -77,19 +58,6 @@ def test_a_corrupt_file_is_kept_aside_by_the_next_writer(state: str, text: str) 
     kept = list(Path(state).glob("*.corrupt-*"))
     assert [path.read_text() for path in kept] == [text]
     assert runtime.set_corrupt_aside(state, now=NOW, wait=1) == ""
-
-
-def test_an_empty_id_matches_nothing(state: str) -> None:
-    write(state, json.dumps({"sessions": {"": MINIMUM_ROW}}))
-    assert runtime.session(state, "") is None
-    assert runtime.change_session(state, "", lambda row: runtime.Change(row), actor="hook", now=NOW, wait=1) is None
-
-
-def test_one_session_never_touches_another(state: str) -> None:
-    put(state, "a", MINIMUM_ROW)
-    before = runtime.session(state, "a")
-    put(state, "b", {"ulw": {"enabled": False}})
-    assert runtime.session(state, "a") == before
 
 
 def test_the_first_line_lists_the_live_sessions_for_the_launcher(state: str) -> None:
@@ -114,14 +82,6 @@ def test_a_ledger_that_is_ahead_after_a_crash_wins(state: str) -> None:
     ledger.append(paths.events_file(state, "a"), [{"kind": "blocked", "after": ahead}], actor="hook", now=NOW)
     seen = runtime.change_session(state, "a", lambda row: runtime.Change(row), actor="hook", now=NOW, wait=1)
     assert seen["ulw"]["stopBlocks"] == 2
-
-
-def test_rows_cut_off_the_end_are_noticed(state: str) -> None:
-    put(state, "a", MINIMUM_ROW)
-    put(state, "a", MINIMUM_ROW)
-    path = Path(paths.events_file(state, "a"))
-    path.write_bytes(path.read_bytes().split(b"\n")[0] + b"\n")
-    assert runtime.ledger_problems(state, "a") == ["ends at row 1, before row 2, where the state says it should"]
 
 
 @pytest.mark.parametrize("forge", ["edit", "edit and drop the mark"])
@@ -238,16 +198,6 @@ def test_an_end_written_by_hand_is_not(state: str, before: Any) -> None:
     assert seen(state, "a") == ["ulw"]
     assert runtime.ledger_problems(state, "a") == ["the state says that ulw is done, and the session's ledger does not"]
     assert runtime.chain_problems(state, "a") == []
-
-
-def test_without_a_ledger_no_end_is_vouched_for(state: str) -> None:
-    by_hand(state, "a", **ended())
-    assert seen(state, "a") == ["ulw"]
-    put(state, "b", ended())
-    os.unlink(paths.events_file(state, "b"))
-    assert seen(state, "b") == ["ulw"]
-    os.mkdir(paths.events_file(state, "b"))
-    assert runtime.unvouched(runtime.doubted(state, "b", runtime.session(state, "b") or EMPTY)) == ["ulw"]
 
 
 def test_a_forged_end_is_made_good_by_no_later_event_and_by_no_edit(state: str) -> None:

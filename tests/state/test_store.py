@@ -45,19 +45,11 @@ def test_what_a_dead_writer_left_aside_is_swept(tmp_path: Path) -> None:
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["other.json.1-aa.tmp", "state.json"]
 
 
-def test_setting_aside_keeps_the_bytes(tmp_path: Path) -> None:
-    path = tmp_path / "state.json"
-    path.write_bytes(b"\xff broken")
-    kept = store.keep_as(str(path), "corrupt", 12.5)
-    assert Path(kept).read_bytes() == b"\xff broken"
-    assert not path.exists()
-
-
 def test_a_held_lock_is_busy_after_the_wait_and_not_before(tmp_path: Path) -> None:
     path = str(tmp_path / "a.lock")
-    with store.Lock(path, store.Deadline(1)):
+    with store.Lock(path, store.deadline(1)):
         begun = time.monotonic()
-        with pytest.raises(Busy), store.Lock(path, store.Deadline(0.05)):
+        with pytest.raises(Busy), store.Lock(path, store.deadline(0.05)):
             pass
         assert time.monotonic() - begun >= 0.05
     assert os.path.exists(path)
@@ -70,19 +62,6 @@ def test_a_link_cannot_lead_a_write_out_of_the_state_directory(tmp_path: Path) -
     (state / "sessions" / "abc").symlink_to(outside)
     with pytest.raises(Unwritable, match="leads out"):
         store.make_dir(str(state / "sessions" / "abc"), str(state))
-
-
-def test_the_state_directory_ignores_itself(tmp_path: Path) -> None:
-    state = tmp_path / "cc-omo"
-    store.make_state_dir(str(state))
-    assert (state / ".gitignore").read_text() == "*\n"
-
-
-def test_an_unwritable_place_is_one_clear_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(Unwritable) as caught:
-        store.make_state_dir(str(tmp_path / "file" / "cc-omo"))
-    assert "OMO_STATE_DIR" in caught.value.fix
 
 
 def test_what_is_kept_says_why_and_when_and_nothing_is_overwritten(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -16,12 +15,14 @@ from omo.cli.setup import Installation
 from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
 from omo.hosts import rehearsal
-from omo.proof.run import child_environment
+from omo.proof.run import CommandOutcome, child_environment
+from omo.proof.run import run as run_program
 from omo.result import Result
 from omo.text import counted, fold
 
 SESSION = "demo-session"
 WIDTH = 71  # with who speaks before it, a line fits 80 columns
+PATIENCE = 120.0  # seconds for each of its commands
 SHOWN = 8
 SHOWN_OF_A_PROMPT = 4  # what the model is told is long, and not for the reader
 TEST = """\
@@ -78,12 +79,12 @@ class Stage:
         self._show("omo", in_words(answer, "sends it back") or "(lets it stop)")
         return answer
 
-    def agent_runs(self, *argv: str) -> int:
+    def agent_runs(self, *argv: str) -> int | None:
         self.say(f"agent  $ omo {' '.join(argv)}")
         done = self._run(str(self._root / "bin" / "omo"), *argv)
-        self.steps.append({"command": list(argv), "exit": done.returncode})
+        self.steps.append({"command": list(argv), "exit": done.exit_code})
         self._show("", (done.stdout + done.stderr).strip())
-        return done.returncode
+        return done.exit_code
 
     def git(self, *argv: str) -> str:
         return self._run("git", *argv).stdout.strip()
@@ -97,21 +98,12 @@ class Stage:
 
     def _hook(self, event: str, stdin: bytes) -> str:
         """As the host does it: the command string in sh, the event on stdin."""
-        done = self._run("sh", "-c", rehearsal.registered_commands(self._root, event)[0], stdin=stdin.decode())
-        self.steps.append({"event": event, "exit": done.returncode, "stdout": done.stdout})
+        done = self._run("sh", "-c", rehearsal.registered_commands(self._root, event)[0], stdin=stdin)
+        self.steps.append({"event": event, "exit": done.exit_code, "stdout": done.stdout})
         return done.stdout.strip()
 
-    def _run(self, *argv: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            argv,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            cwd=self.project,
-            env=self._environ,
-            check=False,
-        )
+    def _run(self, *argv: str, stdin: bytes = b"") -> CommandOutcome:
+        return run_program(argv, cwd=self.project, timeout=PATIENCE, env=self._environ, stdin=stdin)
 
     def _show(self, who: str, text: str, most: int = SHOWN) -> None:
         width = min(WIDTH, progress.columns() - 9)

@@ -34,6 +34,17 @@ def write(context: Context, out: str, text: str, marker: str, what: str) -> str:
     return path
 
 
+def keep(context: Context, home: str, name: str, text: str) -> str:
+    """The path: in a directory of this name below the state directory, which git does not see, over the one before."""
+    directory = os.path.join(context.state, home)
+    store.make_state_dir(context.state)
+    store.make_dir(directory, context.state)
+    path = os.path.join(directory, name)
+    with store.Lock(os.path.join(directory, "lock"), store.deadline(store.CLI_WAIT)):
+        store.replace(path, text)
+    return path
+
+
 def _begins_with(path: str, marker: str) -> bool:
     wanted = marker.encode()
     try:

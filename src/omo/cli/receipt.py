@@ -15,7 +15,6 @@ from omo.proof import base, changes
 from omo.proof.gate_runs import Subject
 from omo.proof.run import child_environment
 from omo.result import Result
-from omo.state import store
 from omo.text import clip, listed
 from omo.views.report.gather import Report, gather
 from omo.work import outcome, receipts
@@ -42,9 +41,7 @@ def register(commands: options.Commands) -> None:
 def write(arguments: argparse.Namespace, context: Context) -> Result:
     if context.is_agent and context.may_come_from_agent and arguments.out is not None:
         raise Refused("--out is the user's: it writes where they say", fix="omo receipt write")
-    name = context.session_to_judge(arguments.session)
-    if not name:
-        raise NotEvaluable("no such run is known in this project", fix="omo status --all shows every session")
+    name = context.judged_session(arguments.session)
     text = receipt_of(context, name)
     path = _write_file(context, arguments.out, text)
     return Result(
@@ -105,12 +102,7 @@ def _beginning(report: Report) -> tuple[str, list[str], Sequence[NamedCommand]]:
 def _write_file(context: Context, out: str | None, text: str) -> str:
     if out is not None:
         return out_file.write(context, out, text, text.partition(",")[0], "receipt")
-    directory = os.path.join(context.state, HOME)
-    store.make_state_dir(context.state)
-    store.make_dir(directory, context.state)
-    path = os.path.join(directory, f"{changes.commit_of(Path(context.root), 'HEAD')}.json")
-    store.replace(path, text)
-    return path
+    return out_file.keep(context, HOME, f"{changes.commit_of(Path(context.root), 'HEAD')}.json", text)
 
 
 def verify(arguments: argparse.Namespace, context: Context) -> Result:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from omo import options, progress
 from omo.cli import out_file
 from omo.context import Context
-from omo.errors import BadInput, NotEvaluable, Refused
+from omo.errors import BadInput, Refused
 from omo.proof import base, git
 from omo.result import Result
-from omo.state import paths, store
+from omo.state import paths
 from omo.text import clip
 
 if TYPE_CHECKING:
@@ -41,9 +41,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         )
     chosen = arguments.run_id or ""
     if arguments.exit_code and not chosen:
-        name = context.session_to_judge(arguments.session)
-        if not name:
-            raise NotEvaluable("no such run is known in this project", fix="omo status --all shows every session")
+        name = context.judged_session(arguments.session)
     elif chosen and not arguments.session:  # a run that is named says whose it is, so no session has to be clear
         name = context.clear_session()
     else:
@@ -72,20 +70,9 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
             _require_printed_elsewhere(report)
             return Result({}, text.rstrip("\n"), code)
         else:
-            path = _write(context, report, text)
+            path = out_file.keep(context, HOME, f"{paths.file_name_of(report.run or report.session)}.html", text)
     text = f"{progress.folded(report.verdict.text, sys.stdout)}\n{path}"
     return Result({**report.data, "path": path}, text, code)
-
-
-def _write(context: Context, report: Report, text: str) -> str:
-    """Below the state directory, which git does not see; the newest report of a session replaces the one before."""
-    directory = os.path.join(context.state, HOME)
-    store.make_state_dir(context.state)
-    store.make_dir(directory, context.state)
-    path = os.path.join(directory, f"{paths.file_name_of(report.run or report.session)}.html")
-    with store.Lock(os.path.join(directory, "report.lock"), store.Deadline(store.CLI_WAIT)):
-        store.replace(path, text)
-    return path
 
 
 def _require_printed_elsewhere(report: Report) -> None:

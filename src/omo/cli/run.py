@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     store.make_state_dir(context.state)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
-        with store.Lock(os.path.join(context.state, "run.lock"), store.Deadline(0.1)):
+        with store.Lock(os.path.join(context.state, "run.lock"), store.deadline(0.1)):
             return Rounds(arguments, context, host).until_the_end()
     except (KeyboardInterrupt, SystemExit):
         print(f"omo: interrupted; {GO_ON}", file=sys.stderr)

@@ -294,24 +294,19 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
         if asked and (is_named or not runtime.is_live(row)):
             called_off: SessionEvent = {"kind": "paused", "rule": reading.rule, "named": [asked]}
             return runtime.Change(messages.called_off(asked), session.without_request(row), [called_off])
+        noted: SessionEvent = {"kind": "paused", "rule": reading.rule}
         stands = [*runtime.left_open(row), *runtime.work_in(row, runtime.CALLED_OFF)]
         named = [(kind, summary) for kind, summary in stands if kind in reading.names]
         if named:
-            noted: SessionEvent = {"kind": "paused", "rule": reading.rule, "named": [kind for kind, _ in named]}
+            noted["named"] = [kind for kind, _ in named]
             for kind, _ in named:
                 row = session.shown_on(session.stop_by_name(row, kind, why=messages.BY_NAME, told=told))
             return runtime.Change(messages.paused(named, runtime.work_in(row, "active")), row, [noted])
-        return of_live(row) if runtime.is_live(row) else runtime.Change(None)
-
-    def of_live(row: SessionRow) -> runtime.Change:
-        noted: SessionEvent = {"kind": "paused", "rule": reading.rule}
         work = session.can_be_paused(row)
-        if not work and session.bound_ends(row):
-            return runtime.Change(Answer(), session.pause(row, why=messages.FOR_NOW, told=told), [noted])
-        if not work:
+        if not runtime.is_live(row) or not (work or session.bound_ends(row)):
             return runtime.Change(None)
-        after = session.shown_on(session.pause(row, why=messages.FOR_NOW, told=told))
-        return runtime.Change(messages.paused(work), after, [noted])
+        answer = messages.paused(work, []) if work else Answer()
+        return runtime.Change(answer, session.shown_on(session.pause(row, why=messages.FOR_NOW, told=told)), [noted])
 
     answer: Answer | None = world.change(decide, actor="user") if world.row() else None
     return _with_way_out(event, answer) if answer else None

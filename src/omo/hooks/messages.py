@@ -93,11 +93,6 @@ WAS_CANCELLED = (
     "[omo] Before this message the user cancelled ultrawork: nothing continues by itself any more, earlier ultrawork "
     "instructions no longer apply, and only what this message asks is requested."
 )
-PAUSED = (
-    "[omo] The user asked to stop for now: {work} is paused and this turn may end. Do not go on with the work, "
-    "answer what they said. It resumes when they say so; " + STOP + " ends it for good."
-)
-CONTINUED = "[omo] {work} goes on where it was. `omo next` says what to do; " + STOP + " ends it."
 AN_AGENTS_CLIENT = (
     "omo: this client was started in an agent's shell, so what is typed here is not taken for your word, and nothing "
     "was changed. Type it in the conversation itself, or in a terminal of your own."
@@ -106,20 +101,17 @@ FOR_NOW = "you asked to stop for now"
 BY_NAME = "you stopped it by its name"
 
 
-def paused(work: Works, others: Works | None = None) -> Answer:
-    """When a prompt was understood as a stop; of a workflow by its name, where `others` go on."""
-    names = work_names(work)
-    if others:
-        rest = work_names(others)
-        line = f"omo: understood as a stop of {names}: it is paused. {rest} goes on; {STOP} ends everything."
-        context = (
-            f"[omo] The user stopped {names} by its name: do no more of it. It resumes when they say so. {rest} goes "
-            "on; this turn may not end before that is done."
-        )
-        return Answer(context=context, message=line)
+def paused(work: Works, others: Works) -> Answer:
+    """When a prompt was understood as a stop: of all that is on, or of workflows by name while `others` go on."""
+    names, rest = work_names(work), work_names(others)
     verb = "is" if len(work) == 1 else "are"
     line = f"omo: understood as a stop: {names} {verb} paused. {WAY_BACK} {STOP} ends it."
-    return Answer(context=PAUSED.format(work=names), message=line)
+    context = f"[omo] The user asked to stop: {names} {verb} paused. Do no more of it, and answer what they said. "
+    context += f"It resumes when they say so; {STOP} ends it for good. "
+    if not others:
+        return Answer(context=f"{context}This turn may end.", message=line)
+    context += f"{rest} goes on: this turn may not end before that is done."
+    return Answer(context=context, message=f"{line} {rest} goes on.")
 
 
 def called_off(name: str) -> Answer:
@@ -131,17 +123,12 @@ def called_off(name: str) -> Answer:
     return Answer(context=context, message=line)
 
 
-def continued(work: Works) -> Answer:
-    """When a prompt was understood as "continue"."""
-    names = work_names(work)
-    lead = names[:1].upper() + names[1:]
-    line = f"omo: understood as continue: {names} goes on. {STOP} ends it."
-    return Answer(context=CONTINUED.format(work=lead), message=line)
-
-
-def answered(work: Works) -> str:
-    """When a prompt was the answer that work waited for, or may be."""
-    return f"omo: {work_names(work)} waited for you and goes on. {STOP} ends it."
+def goes_on(how: str, work: Works, more: str = "") -> Answer:
+    """When the user has set going what stood still, and `how`; with what they read besides."""
+    names = listed(work)
+    line = " ".join(filter(None, [f"omo: {how}: {names} goes on.", more, f"{STOP} ends it."]))
+    context = f"[omo] {how[:1].upper()}{how[1:]}: {names} goes on where it was. `omo next` says what to do; "
+    return Answer(context=f"{context}only the user ends it early: {STOP}.", message=line)
 
 
 def answered_end(work: Works) -> Answer:
@@ -178,8 +165,7 @@ def typed(name: str, woken: Works, called_off: Works, *, was_cancelled: bool) ->
         )
         return Answer(context=context, message=f"{line} {STOP} ends everything.")
     if woken:
-        line = f"omo: with {command} goes on: {listed(woken)}. {STOP} ends it."
-        return Answer(context=_goes_on(command, woken), message=line)
+        return goes_on(f"with {command}", woken)
     if was_cancelled:
         line = f"omo: {command} takes your cancel back: what is begun with it holds this session. {STOP} ends it."
         context = (
@@ -190,32 +176,18 @@ def typed(name: str, woken: Works, called_off: Works, *, was_cancelled: bool) ->
     return Answer()
 
 
-def _goes_on(typed: str, woken: Works) -> str:
-    why = "what was paused, waited or had been let go"
-    return f"[omo] The user typed {typed}: with it goes on {why}: {listed(woken)}. `omo next` says what to do."
-
-
 def turned_on(instructions: str, woken: Works, row: SessionRow, problems: list[str]) -> Answer:
     """By the user's keyword; with it goes on what had been let go. `omo doctor` lists the settings not used."""
     line = f"omo: ultrawork is {ON}"
     if woken:
         is_ulw = bool(row["work"].get(session.KIND, {}).get("state"))
-        instructions = f"{instructions}\n{_goes_on('ulw', woken)}".lstrip()
-        begun = "ultrawork is on, and with it goes on" if is_ulw else "goes on"
-        line = f"omo: {begun}: {listed(woken)}. {STOP} ends it."
+        again = goes_on("ultrawork is on. With it" if is_ulw else "with ulw", woken)
+        instructions, line = f"{instructions}\n{again.context}".lstrip(), again.message
     if ceilings := budget.ceilings_in_words(row):
         line += f" Budget: {ceilings}."
     for problem in problems:
         line += f" A setting was not used: {as_sentence(clip(problem.partition('; ')[0], 160))} `omo doctor` says more."
     return Answer(context=instructions, message=clip(line, LONGEST_TOLD))
-
-
-def budget_raised(work: Works, row: SessionRow) -> Answer:
-    """When the user raised what had let work go."""
-    names = work_names(work)
-    more = f"The user set the budget anew ({budget.all_in_words(row) or 'none'})"
-    line = f"omo: {names} goes on. {budget_set(row)} {STOP} ends it."
-    return Answer(context=f"[omo] {more}: {names} goes on where it was. `omo next` says what to do.", message=line)
 
 
 def budget_set(row: SessionRow) -> str:
@@ -279,10 +251,9 @@ def resumed(work: Works, source: str, gates: list[str] | None, task: str = "") -
     """For the user who typed /omo:resume, and the model that goes on with their `task`. `gates` come with the
     instructions of ultrawork, which a conversation that has them is not given again."""
     active = [(kind, summary) for kind, summary in work if summary.get("state") == "active"]
-    line = f"omo: goes on: {listed(active)}. {STOP} ends it."
+    how = f"taken up from session {clip(source, 64)}" if source else "with /omo:resume"
     context = "[omo] The user typed /omo:resume: "
     if source:
-        line = f"omo: taken up from session {clip(source, 64)}: {listed(active)}. {STOP} ends it."
         context += (
             "this conversation has taken up what another one left open, with all that was seen there. You were not "
             "there: look at the files before you change them. "
@@ -301,18 +272,13 @@ def resumed(work: Works, source: str, gates: list[str] | None, task: str = "") -
             context += f" The skill omo:{workflow.skill} has the rules of {kind}."
     if gates is not None:
         context += "\n" + instructions(gates)
-    return Answer(context=context, message=line)
+    return Answer(context=context, message=goes_on(how, active).message)
 
 
-def taken_up_without_budget(row: SessionRow, source: str) -> str:
-    """For the user who has to raise it first."""
-    where = f"taken up from session {clip(source, 64)}: {listed(left_open(row))}"
-    return f"omo: {where}. Nothing goes on yet: {budget.cause(row)}. {budget.way_on(row)}"
-
-
-def needs_budget(row: SessionRow) -> str:
-    """For the user who says "continue" where the budget let the work go."""
-    return f"omo: nothing goes on yet: {budget.cause(row)}. {budget.way_on(row)}"
+def needs_budget(row: SessionRow, source: str = "") -> str:
+    """For the user who wants work to go on, maybe that of another session, which the budget let go."""
+    taken = f"taken up from session {clip(source, 64)}: {listed(left_open(row))}. " if source else ""
+    return f"omo: {taken}nothing goes on yet: {budget.cause(row)}. {budget.way_on(row)}"
 
 
 def offer(others: list[tuple[str, SessionRow]], idle: float, task: str) -> str:

@@ -155,7 +155,8 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer | None:
         after = session.answered(_with_clock_running(event, after, world.now))
         woken = session.woken(row, after)
         if woken:
-            return runtime.Change(messages.continued(woken), session.shown_on(after), [{"kind": "resumed"}])
+            answer = messages.goes_on("understood as continue", woken)
+            return runtime.Change(answer, session.shown_on(after), [{"kind": "resumed"}])
         if not runtime.work_in(after, "active") and budget.is_used_up(row):
             return runtime.Change(Answer(message=messages.needs_budget(row)))
         ended = session.newly_answered(row, after)
@@ -183,7 +184,9 @@ def _hear(event: Event, world: World, reading: Reading) -> Answer:
             from omo.hooks import messages
 
             events.append({"kind": "resumed" if woken else "end-answered"})
-            answer = Answer(message=messages.answered(woken)) if woken else messages.answered_end(ended)
+            answer = messages.answered_end(ended)
+            if woken:
+                answer = Answer(message=messages.goes_on("with your answer", woken).message)
         if woken:
             limits = settings.load(world.environ, world.root).limits
             after = session.with_hours_left(session.shown_on(after), limits=limits, now=world.now)

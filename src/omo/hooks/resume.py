@@ -63,10 +63,10 @@ def handle(event: Event, world: World, wanted: str) -> Answer:
     )
     resumed = resume(caller, wanted, event.client)
     if not runtime.work_in(resumed.row, "active"):
-        return Answer(hosts.END_PROMPT, messages.taken_up_without_budget(resumed.row, resumed.source))
+        return Answer(hosts.END_PROMPT, messages.needs_budget(resumed.row, resumed.source))
     is_instructed = resumed.row.get("instructed") is True
     needs_instructions = bool(resumed.row["work"].get(session.KIND, {}).get("state")) and not is_instructed
-    gate_lines = []
+    gate_lines: list[str] | None = None
     if needs_instructions:
         pinned = gates.current(world.state, event.session, resumed.row)
         gate_lines = [f"(pinned: {gate.name}: {gates.in_words(gate)})" for gate in pinned]
@@ -78,7 +78,7 @@ def handle(event: Event, world: World, wanted: str) -> Answer:
 
     world.change(told, actor="user")
     task = resumed.task(caller.events, messages.LONGEST_TASK)
-    return messages.resumed(resumed.work, resumed.source, gate_lines if needs_instructions else None, task)
+    return messages.resumed(resumed.work, resumed.source, gate_lines, task)
 
 
 def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:

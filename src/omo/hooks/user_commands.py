@@ -273,8 +273,6 @@ def _allow(event: Event, world: World, rest: str) -> str:
     goes_on = ""
     if is_let_go and not budget.is_used_up(row):
         goes_on = "; type ulw to go on"
-    elif not runtime.work_in(row, "active") and runtime.work_in(row, "paused"):
-        goes_on = '; the work is paused, and goes on when you say "continue"'
     says_so = ", and the end will say so" if runtime.left_open(row) else ""  # else it was called done before
     return f"{what} is let through by you{says_so}{goes_on}"
 
@@ -356,12 +354,10 @@ def _budget(event: Event, world: World, rest: str) -> str | Answer:
 
     woken, row = world.change(decide, actor="user")
     if woken:
-        return messages.budget_raised(woken, row)
+        return messages.goes_on("the user set the budget anew", woken, messages.budget_set(row))
     ended = any(work.get("endedBy") == "budget" for _, work in runtime.work_in(row, "exhausted"))
     if ended and budget.is_used_up(row):
         return f"{messages.budget_set(row)} So nothing goes on: {budget.cause(row)}. {budget.way_on(row)}"
-    if not runtime.is_live(row) and runtime.can_be_resumed(row):
-        return f"{messages.budget_set(row)} It holds from the next ulw in this conversation."
     return messages.budget_set(row)
 
 

@@ -12,7 +12,7 @@ from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from omo.hosts import Answer, OtherLoop
 
@@ -72,7 +72,25 @@ plugins=${CLAUDE_CONFIG_DIR:-${HOME-}/.claude}/plugins
 """
 
 
-class ClaudeCode(Host):
+class HookLanguage(Host):
+    """What hosts share that send their events as Claude Code does."""
+
+    def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
+        fields = fields_of(raw)
+        return None if fields is None else self.event(fields, raw, environ)
+
+    def tool_call(self, session: str, directory: str, name: str, given: Json) -> Event:
+        called = {"session_id": session, "cwd": directory, "tool_name": name, "tool_input": given}
+        return self.event(called, b"", {})
+
+    def event(self, fields: Json, raw: bytes, environ: Mapping[str, str]) -> Event:
+        return event_of(fields, raw, environ)
+
+    def is_typed_at_work(self, event: Event) -> bool:
+        return bool(event.turn) and event.transcript.has_turn(event.turn)
+
+
+class ClaudeCode(HookLanguage):
     name = program = "claude"
     registration = "hooks/hooks.json"
     root_variable, data_variable = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
@@ -87,13 +105,6 @@ class ClaudeCode(Host):
     shell_tool, other_shell = ("Bash", "command"), "PowerShell"
     only_for_omo: Mapping[str, str] = {"if": "Bash(omo *)"}
     write_tool = ("Write", "file_path")
-
-    def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
-        fields = fields_of(raw)
-        return None if fields is None else event_of(fields, raw, environ)
-
-    def tool_call(self, session: str, directory: str, name: str, given: Json) -> Event:
-        return event_of({"session_id": session, "cwd": directory, "tool_name": name, "tool_input": given})
 
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)
@@ -117,9 +128,6 @@ class ClaudeCode(Host):
         if message:
             return to_json({**output, **_notification(answer, message, event, environ)})
         return _bytes(answer.line + "\n") if answer.line else b""
-
-    def is_typed_at_work(self, event: Event) -> bool:
-        return bool(event.turn) and event.transcript.has_turn(event.turn)
 
     def transcript(self, path: str, start: int = 0) -> Transcript:
         return ClaudeTranscript(path, start)
@@ -346,15 +354,7 @@ class ClaudeTranscript(Transcript):
     def usage(self) -> tuple[list[Usage], int]:
         """One call is several rows. What a compaction costs is in none of them: its boundary tells how much was read
         for it, and the sum that the client writes when a turn or the session ends tells it exactly."""
-        entries: list[Usage] = []
-        moment = ""  # of the row before: a sum has none of its own
-        lines, end = whole_lines(self.path, self.start)
-        for line in lines:
-            if b'"assistant"' in line or b'"compact_boundary"' in line or b'"cost-state"' in line:
-                row = _object(line)
-                moment = str(row.get("timestamp") or moment)
-                entries += _usage_in(row, moment)
-        return entries, end
+        return usage_in(self.path, self.start, ("assistant", "compact_boundary", "cost-state"), _usage_in)
 
     def of_agents(self) -> list[str]:
         paths = []
@@ -382,7 +382,7 @@ def rows_with(path: str, start: int, value: str) -> Iterator[Json]:
     while (found := text.rfind(mark, 0, start)) >= 0:
         start = text.rfind(b"\n", 0, found) + 1
         end = text.find(b"\n", found)
-        yield _object(text[start:end] if end >= 0 else text[start:])
+        yield object_in(text[start:end] if end >= 0 else text[start:])
 
 
 def whole_lines(path: str, start: int) -> tuple[list[bytes], int]:
@@ -393,6 +393,23 @@ def whole_lines(path: str, start: int) -> tuple[list[bytes], int]:
         file.seek(start)
         text, _, _ = file.read().rpartition(b"\n")
     return text.split(b"\n"), start + len(text) + 1 if text else start
+
+
+def usage_in(
+    path: str, start: int, values: tuple[str, ...], read: Callable[[Json, str], list[Usage]]
+) -> tuple[list[Usage], int]:
+    """What `Transcript.usage` answers, by `read` of each row in which something has one of these values. A row that
+    has no moment of its own is of that of the row before."""
+    entries: list[Usage] = []
+    moment = ""
+    marks = [dumps(value).encode() for value in values]
+    lines, end = whole_lines(path, start)
+    for line in lines:
+        if any(mark in line for mark in marks):
+            row = object_in(line)
+            moment = str(row.get("timestamp") or moment)
+            entries += read(row, moment)
+    return entries, end
 
 
 def _usage_in(row: Json, moment: str) -> list[Usage]:
@@ -469,7 +486,7 @@ def _calls_in(row: Json) -> list[ToolCall]:
     return calls
 
 
-def _object(line: bytes) -> Json:
+def object_in(line: bytes) -> Json:
     try:
         row = loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):

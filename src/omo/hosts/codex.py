@@ -7,7 +7,7 @@ shells neither the plugin's programs nor a place to set variables: a command tha
 from __future__ import annotations
 
 from omo import hosts
-from omo.hosts import Event, Host, Refusal, Usage, claude
+from omo.hosts import Event, Refusal, Usage, claude
 from omo.json_text import Json, part
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ NO_AGENTS = (
 IN_SKILLS = "[omo] In omo's skills ${{CLAUDE_PLUGIN_ROOT}} is {root}, and for /omo:NAME the user types $omo:NAME here."
 
 
-class Codex(Host):
+class Codex(claude.HookLanguage):
     name = program = "codex"
     registration = "hooks/codex.json"
     root_variable, data_variable = "PLUGIN_ROOT", "PLUGIN_DATA"
@@ -60,14 +60,7 @@ class Codex(Host):
         "SubagentStop": "omo: notes what the agent said",
     }
 
-    def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
-        fields = claude.fields_of(raw)
-        return None if fields is None else self._event(fields, raw)
-
-    def tool_call(self, session: str, directory: str, name: str, given: Json) -> Event:
-        return self._event({"session_id": session, "cwd": directory, "tool_name": name, "tool_input": given})
-
-    def _event(self, fields: Json, raw: bytes = b"") -> Event:
+    def event(self, fields: Json, raw: bytes, environ: Mapping[str, str]) -> Event:
         event = claude.event_of(fields, raw)
         event.host = self
         event.project = ""  # what it sends is where a tool runs; the session is where the hook is started
@@ -110,9 +103,6 @@ class Codex(Host):
             output["hookSpecificOutput"] = {"hookEventName": event.name, **more}
         return claude.to_json(output) if output else b""
 
-    def is_typed_at_work(self, event: Event) -> bool:
-        return bool(event.turn) and event.transcript.has_turn(event.turn)
-
     def transcript(self, path: str, start: int = 0) -> hosts.Transcript:
         return Rollout(path, start)
 
@@ -141,20 +131,7 @@ class Rollout(hosts.Transcript):
         return False
 
     def usage(self) -> tuple[list[Usage], int]:
-        entries = []
-        lines, end = claude.whole_lines(self.path, self.start)
-        for line in lines:
-            if b'"token_usage_record"' not in line:
-                continue
-            row = claude.fields_of(line) or {}
-            payload = row.get("payload")
-            if row.get("type") != "token_usage_record" or not isinstance(payload, dict):
-                continue
-            usage, key, moment = payload.get("usage"), payload.get("response_id"), row.get("timestamp")
-            if not (isinstance(usage, dict) and isinstance(key, str) and isinstance(moment, str)):
-                raise hosts.OtherForm
-            entries.append(Usage(key, moment, claude.counts_of(usage, ("total_tokens",))))
-        return entries, end
+        return claude.usage_in(self.path, self.start, ("token_usage_record",), _usage_in)
 
     def refused_since(self, moment: str) -> list[Refusal]:
         refusals = []
@@ -164,7 +141,7 @@ class Rollout(hosts.Transcript):
         except (OSError, ValueError):
             return []
         for line in lines:
-            row = (claude.fields_of(line) or {}) if b'"function_call' in line else {}
+            row = claude.object_in(line) if b'"function_call' in line else {}
             payload = part(row, "payload")
             call, output = str(payload.get("call_id")), str(payload.get("output"))
             if payload.get("type") == "function_call":
@@ -173,10 +150,19 @@ class Rollout(hosts.Transcript):
             allows = next((option for begins, option in REFUSED.items() if output.startswith(begins)), "")
             if allows and str(row.get("timestamp")) > moment:
                 refused = calls.get(call, {})
-                given = claude.fields_of(str(refused.get("arguments")).encode("utf-8", "replace")) or {}
+                given = claude.object_in(str(refused.get("arguments")).encode("utf-8", "replace"))
                 what = str(given.get("cmd") or "").partition("\n")[0]
                 refusals.append(Refusal(str(refused.get("name") or "a call"), what, [allows]))
         return refusals
+
+
+def _usage_in(row: Json, moment: str) -> list[Usage]:
+    payload = part(row, "payload")
+    if row.get("type") != "token_usage_record" or not payload:
+        return []
+    if not (isinstance(payload.get("response_id"), str) and moment):
+        raise hosts.OtherForm
+    return [Usage(payload["response_id"], moment, claude.counts_of(part(payload, "usage"), ("total_tokens",)))]
 
 
 def _lacks_for_fresh_agent(event: Event) -> str:

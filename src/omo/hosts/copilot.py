@@ -11,7 +11,7 @@ import time
 
 from omo import hosts
 from omo.clock import seconds
-from omo.hosts import Event, Host, Refusal, ToolCall, Transcript, Usage, claude
+from omo.hosts import Event, Refusal, ToolCall, Transcript, Usage, claude
 from omo.json_text import Json, objects, part
 from omo.safe_open import regular_file
 
@@ -45,12 +45,13 @@ INVOKED, CONTEXT_ENDS, BELOW = 'The user explicitly invoked the "', "</skill-con
 ARGUMENTS = "$ARGUMENTS"
 KNOWN_BY = 80  # letters after them, by which their end is found
 LAG, LOOKS = 2.0, 40  # seconds that rows are waited for
+USED = {"session.usage_record": "usage", "session.compaction_complete": "compactionTokensUsed"}
 REFUSED_BY_ITSELF = "denied-no-approval-rule"
 ALLOWS = {"write": "--allow-tool write", "shell": "--allow-tool 'shell({program}:*)'"}
 IN_SKILLS = "[omo] In omo's skills ${{CLAUDE_PLUGIN_ROOT}} is {root}."
 
 
-class Copilot(Host):
+class Copilot(claude.HookLanguage):
     name = program = "copilot"
     registration = "hooks/copilot.json"
     root_variable, data_variable = "COPILOT_PLUGIN_ROOT", "COPILOT_PLUGIN_DATA"
@@ -64,14 +65,7 @@ class Copilot(Host):
     write_tool = ("Write", "path")
     rewrites_commands = sends_back_by_prompt = True
 
-    def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
-        fields = claude.fields_of(raw)
-        return None if fields is None else self._event(fields, raw, environ)
-
-    def tool_call(self, session: str, directory: str, name: str, given: Json) -> Event:
-        return self._event({"session_id": session, "cwd": directory, "tool_name": name, "tool_input": given}, b"", {})
-
-    def _event(self, fields: Json, raw: bytes, environ: Mapping[str, str]) -> Event:
+    def event(self, fields: Json, raw: bytes, environ: Mapping[str, str]) -> Event:
         if "sessionId" in fields:  # the start of an agent is told in another spelling
             fields = {**fields, "session_id": fields["sessionId"], "transcript_path": fields.get("transcriptPath")}
         event = claude.event_of(fields, raw)
@@ -277,26 +271,17 @@ class Events(Transcript):
 
     def usage(self) -> tuple[list[Usage], int]:
         """Input tokens include what is read from a cache. A compaction has a row of its own."""
-        entries = []
-        lines, end = claude.whole_lines(self.path, self.start)
-        for line in lines:
-            if b'"session.usage_record"' not in line and b'"session.compaction_complete"' not in line:
-                continue
-            row = claude.fields_of(line) or {}
-            data, moment = row.get("data"), row.get("timestamp")
-            if not isinstance(data, dict) or not isinstance(moment, str):
-                raise hosts.OtherForm
-            if row.get("type") == "session.usage_record":
-                used = data.get("usage")
-            elif row.get("type") == "session.compaction_complete":
-                used = data.get("compactionTokensUsed")
-            else:
-                continue
-            if not isinstance(used, dict):
-                raise hosts.OtherForm
-            key = str(used.get("apiCallId") or row.get("id"))
-            entries.append(Usage(key, moment, claude.counts_of(used, ("inputTokens", "outputTokens"))))
-        return entries, end
+        return claude.usage_in(self.path, self.start, tuple(USED), _usage_in)
+
+
+def _usage_in(row: Json, moment: str) -> list[Usage]:
+    if row.get("type") not in USED:
+        return []
+    used = part(part(row, "data"), USED[row["type"]])
+    if not moment:
+        raise hosts.OtherForm
+    key = str(used.get("apiCallId") or row.get("id"))
+    return [Usage(key, moment, claude.counts_of(used, ("inputTokens", "outputTokens")))]
 
 
 def _refusal(request: Json) -> Refusal:

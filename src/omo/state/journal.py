@@ -111,7 +111,7 @@ class Journal:
         """Under the lock: show `decide` the rows, append the events it returns, and hand back its answer."""
         store.make_state_dir(self._state)
         store.make_dir(self.directory, self._state)
-        with store.Lock(os.path.join(self.directory, "ledger.lock"), store.Deadline(wait)):
+        with store.Lock(os.path.join(self.directory, "ledger.lock"), store.deadline(wait)):
             answer, events = decide(self.read()[0])
             if events:
                 self._append(events, actor, now)

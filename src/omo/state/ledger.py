@@ -292,12 +292,7 @@ def _write(path: str, data: bytes, *, is_proof: bool = False) -> None:
 
 
 def _contents(path: str) -> bytes:
-    try:
-        return store.contents(path)
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        raise _unreadable(path, error) from None
+    return store.contents(path) or b""
 
 
 def _tail(path: str) -> bytes:
@@ -317,8 +312,4 @@ def _tail(path: str) -> bytes:
     except FileNotFoundError:
         return b""
     except OSError as error:
-        raise _unreadable(path, error) from None
-
-
-def _unreadable(path: str, error: OSError) -> Unreadable:
-    return Unreadable(f"{path} cannot be read: {error.strerror}", fix="move it away, omo keeps a new one", path=path)
+        raise store.unreadable(path, error) from None

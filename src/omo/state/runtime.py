@@ -173,7 +173,7 @@ def change_session(
     """Decide on a session's row and carry it out: ledger first, then the snapshot, so a crash loses no decision."""
     if not session_id:
         return decide(None).answer
-    deadline = store.Deadline(wait)
+    deadline = store.deadline(wait)
     store.make_state_dir(state)
     store.make_dir(paths.session_dir(state, session_id), state)
     with store.Lock(paths.session_lock(state, session_id), deadline):
@@ -236,7 +236,7 @@ def hand_over(
     """Work goes from one session's row to another's, as `decide` says of both: one write of the file has the two, so
     that no moment shows the same work in both. The ledgers come first; both then vouch for their rows after a crash.
     """
-    deadline = store.Deadline(wait)
+    deadline = store.deadline(wait)
     locks = []
     for name in sorted((source, target)):  # in one order, so that two who want the same do not wait for each other
         store.make_dir(paths.session_dir(state, name), state)
@@ -313,7 +313,7 @@ def _doubted(row: SessionRow, head: ledger.Head) -> SessionRow:
 
 def set_corrupt_aside(state: str, *, now: float, wait: float) -> str:
     """Keep the bytes of a file nobody can read under another name. Empty if it became readable meanwhile."""
-    with store.Lock(paths.runtime_file(state) + ".lock", store.Deadline(wait)):
+    with store.Lock(paths.runtime_file(state) + ".lock", store.deadline(wait)):
         _, kept = _read_or_set_aside(state, now)
     return kept
 
@@ -396,7 +396,7 @@ def _launcher_name(session_id: str) -> str:
     return session_id if paths.SAFE_ID.issuperset(session_id) else ANY_SESSION
 
 
-def _update(state: str, change: Callable[[Runtime], None], now: float, deadline: store.Deadline) -> None:
+def _update(state: str, change: Callable[[Runtime], None], now: float, deadline: float) -> None:
     path = paths.runtime_file(state)
     with store.Lock(path + ".lock", deadline):
         runtime, _ = _read_or_set_aside(state, now)

@@ -26,20 +26,15 @@ MOVE_AWAY = "move it away; the next hook or command that writes does so by itsel
 _known: dict[str, tuple[tuple[int, ...], bytes]] = {}  # by path: which version of a file it was, and what it held
 
 
-class Deadline:
-    """One allowance of waiting, shared by all the locks an operation takes."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    def left(self) -> float:
-        return max(0.0, self._end - time.monotonic())
+def deadline(seconds: float) -> float:
+    """When to give up waiting for all the locks that an operation takes."""
+    return time.monotonic() + seconds
 
 
 class Lock:
     """A kernel lock on a sibling file. The file is never unlinked: a waiter may already have it open."""
 
-    def __init__(self, path: str, deadline: Deadline) -> None:
+    def __init__(self, path: str, deadline: float) -> None:
         self._path = path
         self._deadline = deadline
         self._release: Callable[[], None] | None = None
@@ -58,7 +53,7 @@ class Lock:
             self._release()
 
 
-def _acquire(path: str, deadline: Deadline) -> Callable[[], None]:
+def _acquire(path: str, deadline: float) -> Callable[[], None]:
     """filelock's protocol. On POSIX that is one system call, made here: the package would be two thirds of a hook."""
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
@@ -71,7 +66,7 @@ def _acquire(path: str, deadline: Deadline) -> Callable[[], None]:
                 flock(descriptor, LOCK_EX | LOCK_NB)
                 return lambda: os.close(descriptor)
             except (BlockingIOError, PermissionError):
-                if not deadline.left():
+                if time.monotonic() >= deadline:
                     raise TimeoutError(path) from None
             time.sleep(POLL)
     except OSError:  # also the TimeoutError
@@ -79,35 +74,40 @@ def _acquire(path: str, deadline: Deadline) -> Callable[[], None]:
         raise
 
 
-def _acquire_with_filelock(path: str, deadline: Deadline) -> Callable[[], None]:
+def _acquire_with_filelock(path: str, deadline: float) -> Callable[[], None]:
     from filelock import FileLock
 
     lock = FileLock(path, preserve_lock_file=True)
-    lock.acquire(timeout=deadline.left(), poll_interval=POLL)
+    lock.acquire(timeout=max(0.0, deadline - time.monotonic()), poll_interval=POLL)
     return lock.release
 
 
 def read(path: str) -> Json | None:
     """The object in the file, None only if there is no file."""
+    raw = contents(path)
+    return None if raw is None else parse(raw, path)
+
+
+def contents(path: str) -> bytes | None:
+    """All of a file; None if there is none. What was read before and not written since is not opened again, unless it
+    is long."""
+    if (known := known_contents(path)) is not None:
+        return known
     try:
-        raw = contents(path)
+        with open(path, "rb", opener=regular_file) as file:
+            raw = file.read()
+            status = os.fstat(file.fileno())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise Unreadable(f"{path} cannot be read: {error.strerror}", fix=f"make {path} readable", path=path) from None
-    return parse(raw, path)
-
-
-def contents(path: str) -> bytes:
-    """All of a file. What was read before and not written since is not opened again, unless it is long."""
-    if (known := known_contents(path)) is not None:
-        return known
-    with open(path, "rb", opener=regular_file) as file:
-        raw = file.read()
-        status = os.fstat(file.fileno())
+        raise unreadable(path, error) from None
     if len(raw) <= MOST_KEPT and time.time() - status.st_ctime > SETTLED:
         _known[path] = (_version(status), raw)
     return raw
+
+
+def unreadable(path: str, error: OSError) -> Unreadable:
+    return Unreadable(f"{path} cannot be read: {error.strerror}", fix="make it readable, or move it away", path=path)
 
 
 def known_contents(path: str) -> bytes | None:

@@ -60,11 +60,9 @@ def _is_invalid(s: Situation) -> bool:
             return True
     if s.row.get("invalid") or not isinstance(ulw.get("enabled", False), bool):
         return True
-    try:
-        s.since(ulw.get("lastStopAt"))
-        s.since(ulw.get("armedAt"))
-    except (ValueError, TypeError, AttributeError):
-        return True
+    for moment in (ulw.get("lastStopAt"), ulw.get("armedAt")):
+        if moment and s.since(moment) == float("inf"):
+            return True
     return False
 
 

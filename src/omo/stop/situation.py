@@ -111,8 +111,12 @@ class Situation:
         return work_in(self.row, "active")
 
     def since(self, text: str | None) -> float:
-        """Seconds since a recorded moment; for ever if there was none. A clock that went back counts as no time."""
-        return max(0.0, self.now - seconds(text)) if text else float("inf")
+        """Seconds since a recorded moment; for ever if there was none, or it was edited into nonsense, as the rule
+        invalid-state says. A clock that went back counts as no time."""
+        try:
+            return max(0.0, self.now - seconds(text)) if text else float("inf")
+        except (ValueError, TypeError, AttributeError):
+            return float("inf")
 
     def cooldown_left(self) -> float:
         """Seconds until the next block may be given. A block in the future was given by a clock that was wrong."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from omo import table
 from omo.progress import columns
 from omo.state.runtime import CALLED_OFF, OPEN_STATES
+from omo.stop.sentences import LETS_GO
 from omo.table import name_of
 from omo.text import clip
 from omo.views.project import RECENT, ProjectView, SessionView
@@ -30,7 +31,6 @@ HOW_TO_START = f"Type ulw in a prompt, or {', '.join([f'/omo:{row.name}' for row
 WORDS = {"exhausted": "let go by a limit"}  # where the word of the state is not one of everybody's
 MODE_STYLES = {"active": "cyan", "exhausted": "red", "unreadable": "red", "cancelled": "dim", "off": "dim"}
 TONE_STYLES = {"good": "green", "info": "cyan", "plain": "dim", "bad": "red", "warn": "yellow"}
-LET_GO_STYLES = {"cap": "red", "ceiling": "red", "budget": "red", "invalid-state": "red"}
 
 Cell = tuple[str, str]  # text and style
 
@@ -226,7 +226,7 @@ def problems(view: SessionView) -> list[str]:
 
 def _next_stop(view: SessionView) -> Line:
     rule = view.brief.rule
-    style = LET_GO_STYLES.get(rule.name, "")
+    style = "red" if rule.name in LETS_GO else ""
     if rule.name == "done":
         style = mode_style(view)
     decision, why = "would be let go", f": {why_stop(view)}"

@@ -31,7 +31,6 @@ LET_GO = {
     "exhausted": "it was let go with work open; type ulw in a prompt to set it going again",
     "cancelled": "it stays off until you type ulw, or the command of a workflow, in a prompt",
 }
-FENCED = "; the plan's fence stays up until its session is finished or given up"
 
 
 class SessionView(NamedTuple):
@@ -124,8 +123,6 @@ class SessionView(NamedTuple):
         why = LET_GO.get(self.brief.mode)
         if self.brief.mode == "exhausted" and budget.is_used_up(self.brief.row):
             why = f"it was let go with work open; {budget.way_on(self.brief.row)}"
-        if why and self.brief.is_fenced:
-            return NextStep("arm", why + FENCED, (command("omo plan status"),))
         if why:
             return NextStep("arm", why, who="user")
         leads = self.brief.leading

@@ -150,13 +150,8 @@ class View:
     def breakers(self) -> dict[str, Meter]:
         """What is used of each limit that lets the session go: blocks without progress, blocks in all, hours."""
         ulw, limits = self.now.ulw, self.now.limits
-        hours = 0.0
-        try:
-            past = self.now.since(self.now.ulw.get("armedAt"))
-            if past != float("inf"):
-                hours = round(past / 3600, 2)
-        except (ValueError, TypeError, AttributeError):
-            pass  # written by another hand; the rule invalid-state says so
+        past = self.now.since(self.now.ulw.get("armedAt"))
+        hours = round(past / 3600, 2) if past != float("inf") else 0.0
         meters = [
             Meter("blocks", _count(ulw.get("stopBlocks")), limits["max_stop_blocks"]),
             Meter("total", _count(ulw.get("totalBlocks")), limits["max_total_blocks"]),
@@ -236,9 +231,7 @@ def session_view(
 
 
 def _works_in(row: SessionRow) -> list[Work]:
-    summaries = dict(row["work"])
-    if not summaries and row["ulw"].get("enabled"):
-        summaries[session.KIND] = {"state": "active"}  # the minimum shape of the file has no summaries
+    summaries = row["work"]
     known = [kind for kind in table.BY_KIND if kind in summaries]
     others = [kind for kind in summaries if kind not in table.BY_KIND]
     return [Work(kind, summaries[kind]) for kind in known + others]

@@ -191,7 +191,7 @@ class Kind(Generic[S]):
         home = self.home(caller.state)
         store.make_state_dir(caller.state)
         store.make_dir(home, caller.state)
-        return store.Lock(os.path.join(home, "start.lock"), store.Deadline(caller.wait))
+        return store.Lock(os.path.join(home, "start.lock"), store.deadline(caller.wait))
 
 
 def tag(text: str) -> str:

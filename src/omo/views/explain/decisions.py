@@ -39,7 +39,7 @@ ASSUMED = "nothing runs in the background, no plan mode, no prompt is queued; ot
 def explain_stop(view: View, known: settings.Settings) -> Explanation:
     """The rule of `rules.RULES` that decides, with the facts it names; what only the host's event tells is assumed."""
     rule = view.rule
-    reads, changes = FACTS[rule.name]
+    reads, changes = FACTS.get(rule.name, ("", ()))
     read = []
     for name in reads.split():
         read += _stop_facts(name, view, known)
@@ -65,8 +65,6 @@ def explain_stop(view: View, known: settings.Settings) -> Explanation:
 def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
     now = view.now
     head, _, key = name.partition(".")
-    if head == "event":
-        return []
     if head == "limits":
         return [Fact(name, limit_source(now.row, key, known), now.limits.get(key))]
     if head == "work":
@@ -77,7 +75,6 @@ def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
         "unreadable": (RUNTIME, now.unreadable),
         "budget": (RUNTIME, budget.ceilings_in_words(now.row)),
         "spent": (RUNTIME, view.budget),
-        "ulw.said": (RUNTIME, part(now.ulw, "said").get("text")),
         "ulw.otherLoop": ("at the last Stop", f"{loop.get('name')}: {loop.get('about')}"),
     }
     where, value = elsewhere.get(name) or (RUNTIME, part(now.row, head).get(key))
@@ -111,12 +108,6 @@ def stop_numbers(view: View) -> Json:
     """What the sentences of a rule's `change` are filled in with."""
     now = view.now
     left = {kind: breaker.left for kind, breaker in view.breakers.items()}
-    excuses = now.ulw.get("shellExcuses", 0)
-    used = excuses if isinstance(excuses, int) else 0
-    try:
-        since_last_stop = now.since(now.ulw.get("lastStopAt"))
-    except (ValueError, TypeError, AttributeError):
-        since_last_stop = float("inf")  # written by another hand; the rule invalid-state says so
     open_again = [f"{work.kind}: {work.changed}." for work in view.work if work.changed]
     return {
         "open": " ".join(open_again) or sentences.what_is_open(now.active(), sentences.LONGEST_REASON),
@@ -125,21 +116,19 @@ def stop_numbers(view: View) -> Json:
         "hours_left": left["hours"],
         "raise_budget": budget.way_on(now.row),
         "cooldown": now.limits["cooldown_seconds"],
-        "cooldown_left": max(0.0, now.limits["cooldown_seconds"] - since_last_stop),
+        "cooldown_left": max(0.0, now.limits["cooldown_seconds"] - now.since(now.ulw.get("lastStopAt"))),
         "ends_the_loop": clip(str(now.other_loop().get("ends")), 60),
-        "excuses_left": counted(max(0, rules.SHELL_EXCUSES - used), "more Stop"),
     }
 
 
 def explain_tool(event: Event, world: World) -> Explanation:
-    """Which gate of the hook before a tool call would refuse it."""
+    """Which gate of the hook before a tool call would refuse it to the session itself."""
     from omo.hooks import tool_use
 
     host = event.host
     target = event.command or ", ".join(event.written_paths)
-    who = "a subagent's " if event.is_subagent else ""
-    title = f"{who}{clip(event.tool_title, 60)} {clip(target, 120)}".strip()
-    extra = {"session": event.session, "tool": clip(event.tool_title, 60), "subagent": event.is_subagent}
+    title = f"{clip(event.tool_title, 60)} {clip(target, 120)}".strip()
+    extra = {"session": event.session, "tool": clip(event.tool_title, 60)}
     if off := _switched_off(f"{title}: allow", world.environ, "pre-tool-use", extra):
         return off
     read = [Fact("tool", EVENT, event.tool_title)]
@@ -147,7 +136,6 @@ def explain_tool(event: Event, world: World) -> Explanation:
         why = f"the hook is registered for {', '.join(host.watched_tools)}; no other call reaches omo"
         return Explanation(f"{title}: allow", "allow", "not-watched", why, read, [], [], extra)
     read.append(Fact("call", EVENT, clip(target, 200)))
-    read.append(Fact("caller", EVENT, "a subagent" if event.is_subagent else "the session itself"))
     row = EMPTY
     try:
         row = runtime.session(world.state, event.session) or EMPTY

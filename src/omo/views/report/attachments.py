@@ -55,14 +55,8 @@ def recorded_bytes(root: str, path: str, digest: object) -> tuple[bytes, str]:
         return b"", "is not a file of the project's work"
     try:
         raw = safe_open.read_file(real, LARGEST_FILE)
-    except safe_open.NotAFile:
-        return b"", "is not a regular file any more"
-    except safe_open.TooLarge:
-        return b"", "is too large to be held against what was recorded here"
-    except FileNotFoundError:
-        return b"", "is gone"
     except (OSError, ValueError) as error:
-        return b"", f"cannot be read: {clip(getattr(error, 'strerror', None) or str(error), 80)}"
+        return b"", f"cannot be read any more: {clip(getattr(error, 'strerror', None) or str(error), 80)}"
     if hashlib.sha256(raw).hexdigest() != digest:
         return b"", "has changed since it was recorded"
     return raw, ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from omo import table
 from omo.context import Context
@@ -132,32 +132,47 @@ def _shared_damage(state: str) -> list[Notice]:
 # Runs of the same conversation, before the one that is reported
 
 
-@dataclass
-class EarlierRun:
-    """A run of ultrawork, and how it ended."""
-
-    ts: str
-    task: str
-    ended: str = "left open"
-    is_done: bool = False
-    blocks: int = 0
-
-
 def is_block(row: SessionEvent) -> bool:
     return row.get("kind") == "blocked" and not row.get("evidence")
 
 
 def unproven_before(events: Sequence[SessionEvent], since: str) -> list[Notice]:
-    """Those that this one may be the second try of."""
+    """Runs of ultrawork that this one may be the second try of, and how they ended."""
+    runs: dict[str, list[SessionEvent]] = {}
+    name = ""
+    for event in events:
+        if str(event.get("ts")) >= since:
+            break
+        if event.get("kind") in requests.ARMED:
+            name = str(event.get("run"))
+        if name:
+            runs.setdefault(name, []).append(event)
     listed = []
-    for run in _earlier_runs(events, since)[-MOST_EARLIER:]:
-        if run.is_done:
+    for run in list(runs.values())[-MOST_EARLIER:]:
+        how = _how_it_ended(run)
+        if not how:
             continue
-        text = f"{run.task or 'without a task'}: {run.ended}"
-        if run.blocks:
-            text += f", sent back {counted(run.blocks, 'time')}"
-        listed.append(Notice("a run before this one", clip(text, 300), times.moment(run.ts)))
+        text = f"{clip(str(run[0].get('text') or ''), 160) or 'without a task'}: {how}"
+        if blocks := len([event for event in run if is_block(event)]):
+            text += f", sent back {counted(blocks, 'time')}"
+        listed.append(Notice("a run before this one", clip(text, 300), times.moment(str(run[0].get("ts")))))
     return listed
+
+
+def _how_it_ended(run: Sequence[SessionEvent]) -> str:
+    """By the last of its events that says so; empty where it was done."""
+    for event in reversed(run):
+        kind, rule = event.get("kind"), str(event.get("rule"))
+        if kind == "done":
+            ended = outcome.of(event)
+            return "" if outcome.is_done(ended) else clip(outcome.in_words(ended), 500)
+        if kind == "cancelled":
+            return "called off by the user"
+        if kind == "allowed" and rule in LETS_GO:
+            return f"ended, not proven: {WHY.get(rule, rule)}"
+        if kind == "reopened":
+            break
+    return "left open"
 
 
 def refused(events: Sequence[SessionEvent], since: str) -> list[Notice]:
@@ -168,32 +183,3 @@ def refused(events: Sequence[SessionEvent], since: str) -> list[Notice]:
         if str(row.get("ts")) >= since and isinstance(named, list):
             calls.update(dict.fromkeys([clip(str(call), 200) for call in named], times.moment(str(row.get("ts")))))
     return [Notice("refused by the host", call, moment) for call, moment in calls.items()]
-
-
-def _earlier_runs(events: Sequence[SessionEvent], since: str) -> list[EarlierRun]:
-    runs: dict[str, EarlierRun] = {}
-    name = ""
-    for row in events:
-        if str(row.get("ts")) >= since:
-            break
-        if row.get("kind") in requests.ARMED and (row.get("run") not in runs or row.get("run") != name):
-            name = str(row.get("run"))
-            runs[name] = EarlierRun(str(row.get("ts")), clip(str(row.get("text") or ""), 160))
-        elif name:
-            _note(runs[name], row)
-    return list(runs.values())
-
-
-def _note(run: EarlierRun, row: SessionEvent) -> None:
-    kind, rule = row.get("kind"), str(row.get("rule"))
-    if is_block(row):
-        run.blocks += 1
-    elif kind == "done":
-        ended = outcome.of(row)
-        run.ended, run.is_done = clip(outcome.in_words(ended), 500), outcome.is_done(ended)
-    elif kind == "cancelled":
-        run.ended, run.is_done = "called off by the user", False
-    elif kind == "reopened":
-        run.ended, run.is_done = "left open", False
-    elif kind == "allowed" and rule in LETS_GO:
-        run.ended, run.is_done = f"ended, not proven: {WHY.get(rule, rule)}", False

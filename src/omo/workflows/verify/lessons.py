@@ -36,7 +36,7 @@ def log_missing(store: GoalStore, goal: Goal, items: list[str]) -> str:
     try:
         files.make_state_dir(caller.state)
         files.make_dir(VERIFY.home(caller.state), caller.state)
-        with files.Lock(path + ".lock", files.Deadline(caller.wait)):
+        with files.Lock(path + ".lock", files.deadline(caller.wait)):
             ledger.append(path, [event], actor=caller.by, now=caller.now)
     except (OmoError, OSError) as error:
         return f"{path} could not be written: {error}"
