@@ -28,13 +28,12 @@ REOPENED = "reopened"
 
 def files_of_end(root: str, events: Iterable[SessionEvent], seen: Look | None = None) -> FilesAtEnd:
     """Which files an end speaks of that is written now, as `seen` where somebody has just looked. What gates' runs have
-    left, by the session's own `events`, is no part of the work, but for those of a command that the agent chose: "what
-    a gate of the agent's wrote, broken after the end"."""
+    left, by the session's own `events`, is no part of the work."""
     from omo.proof import base
 
     left_out: list[str] = []
     for event in events:
-        if event.get("kind") == "gate-ran" and not event.get("is_agents"):
+        if event.get("kind") == "gate-ran":
             left_out += event.get("left_out") or []
     return base.mark(root, left_out, seen)
 
