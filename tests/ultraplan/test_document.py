@@ -15,7 +15,6 @@ import omo
 from omo.errors import BadInput
 from omo.workflows.ultraplan.document import load, parse
 from omo.workflows.ultraplan.models import Content, Document, FenceGlobs, Manifest
-from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.rules import validate
 from tests.ultraplan.plans import manifest_text, plan_text, step_text, subject_of
 
@@ -321,7 +320,7 @@ def test_reading_a_plan_loads_neither_git_nor_the_network() -> None:
 
 
 def made_up(**fields: str) -> Manifest:
-    document = synthesise(parse(plan_text(1, version=None, step1={"manifest": None, **fields}), "plan.md"))
+    document = parse(plan_text(1, version=None, step1={"manifest": None, **fields}), "plan.md")
     assert document.is_legacy_synthesis
     return document.steps[0].manifest
 
@@ -363,9 +362,7 @@ def test_only_what_is_known_of_the_message_is_taken(checkpoint: str, pattern: st
 
 
 def test_a_strict_plan_gets_nothing_made_up_and_a_manifest_that_is_there_is_kept() -> None:
-    strict = synthesise(parse(plan_text(2, step1={"manifest": None}), "plan.md"))
+    strict = parse(plan_text(2, step1={"manifest": None}), "plan.md")
     assert (strict.steps[0].has_manifest, strict.is_legacy_synthesis) == (False, False)
     document = parse(plan_text(2, version="1.6", step1={"manifest": None}), "plan.md")
-    first, second = synthesise(document).steps
-    assert second == document.steps[1]
-    assert first.is_synthesised
+    assert [step.is_synthesised for step in document.steps] == [True, False]

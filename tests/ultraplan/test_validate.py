@@ -413,7 +413,7 @@ def test_an_older_plan_is_advised_and_not_refused(root: Path) -> None:
     for version in (None, "1.6"):
         text = plan_text(2, version=version, **steps)
         assert codes(text, root) == []
-        assert {"legacy", "field", "manifest-count"} <= set(advised(text, root))
+        assert {"legacy", "field"} <= set(advised(text, root))
 
 
 def test_all_defects_are_told_at_once_by_line(root: Path) -> None:

@@ -14,7 +14,6 @@ from omo.work.run import Caller
 from omo.workflows.ultraplan.audit import audit_history
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document, Session, Step
-from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.run import PlanRun, PlanState, history_of_plan, pinned_plan, runs_of_repository, state_of
 
 
@@ -52,7 +51,6 @@ class Progress:
 def progress_of(caller: Caller, plan: Document, history: History | None = None) -> Progress:
     """Of the text that a plan has now. Where no session of it ever began here, only one of several can have been
     carried out elsewhere, and git alone tells."""
-    plan = synthesise(plan)
     runs = runs_of_repository(caller, plan.path)
     progress = Progress(caller.here, runs)
     if not runs and len(plan.sessions) < 2:
@@ -103,7 +101,7 @@ def _take_over_records(plan: Document, progress: Progress, history: History) -> 
 def _steps_then(run: PlanRun) -> Sequence[Step]:
     """Of the plan as the run pinned it; none where that is lost."""
     try:
-        return synthesise(pinned_plan(run.caller.state, state_of(run))).steps
+        return pinned_plan(run.caller.state, state_of(run)).steps
     except Refused:
         return ()
 

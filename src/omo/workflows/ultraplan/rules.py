@@ -18,7 +18,6 @@ from omo.workflows.ultraplan.audit import checks_of
 from omo.workflows.ultraplan.document import fence_of_session
 from omo.workflows.ultraplan.markdown import CODE, code_texts, commit_subjects, is_none, shell_texts
 from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Document, PlanDefect, Step, covering, normal
-from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.sessions import structure
 from omo.workflows.ultraplan.verify import commands_of
 
@@ -56,20 +55,19 @@ def validate(
 ) -> list[PlanDefect]:
     """By line. What refuses a plan of 1.7 only advises on an older one. `begun` are steps whose work may be there,
     `edited` those that were done and say something else since."""
-    whole = synthesise(document)
     defects = [*document.defects, *_version(document), *structure(document), *_numbers(document), *_fences(document)]
     subjects = {step.number: commit_subjects(step.checkpoint) for step in document.steps}
-    for step in whole.steps:
+    for step in document.steps:
         defects += _fields(step)
         defects += _harmless(document, step)
         defects += _commands(document, step, root)
         if not step.has_manifest:
             continue
-        defects += _commit_pattern(whole, step, subjects)
+        defects += _commit_pattern(document, step, subjects)
         defects += _files(step)
-        defects += _conflicts(whole, step)
+        defects += _conflicts(document, step)
         if step.number not in begun and not document.is_legacy:  # of an older plan the manifest is only made up
-            defects += _vacuous(whole, step, root, is_edited=step.number in edited)
+            defects += _vacuous(document, step, root, is_edited=step.number in edited)
     if document.is_legacy:
         defects = [replace(defect, is_advisory=defect.code not in ALWAYS) for defect in defects]
     return sorted(dict.fromkeys(defects), key=lambda defect: (defect.is_advisory, defect.line))
@@ -83,7 +81,7 @@ def _version(document: Document) -> Iterator[PlanDefect]:
     ours = ".".join(map(str, STRICT_SINCE))
     version = document.version
     shown = ".".join(map(str, version or ()))
-    if version is None and any(step.has_manifest for step in document.steps):
+    if version is None and any(step.manifest_lines for step in document.steps):
         message = f"there are manifests but no version; write `plan_version: {ours}` below the title"
         yield PlanDefect(1, "version", message)
     elif document.is_legacy:

@@ -20,7 +20,6 @@ from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
 from omo.workflows.ultraplan.critique import is_another_named
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
-from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.run import (
     PLAN,
     PlanRun,
@@ -161,7 +160,7 @@ def audit_plan(caller: Caller, run: PlanRun, runs: Sequence[PlanRun] = (), whole
     """The whole plan that a session is of, as it is now, from where its first session began."""
     state = state_of(run)
     runs = runs or runs_of_repository(caller, state.path)
-    document = synthesise(pinned_plan(run.caller.state, state))
+    document = pinned_plan(run.caller.state, state)
     status = replace(_held_against_file(RunStatus(run), caller), document=document)
     try:
         history = whole or history_of_plan(caller, state.path, runs, state.order)

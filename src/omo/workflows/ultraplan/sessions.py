@@ -11,15 +11,13 @@ from omo.text import clip, counted
 from omo.workflows.ultraplan.document import fence_of_session
 from omo.workflows.ultraplan.markdown import code, manifest_bullet, yaml_lines
 from omo.workflows.ultraplan.models import Document, FenceGlobs, PlanDefect, Session, Step
-from omo.workflows.ultraplan.propose import synthesise
 
 
-def cut(plan: Document, *, has_remote: bool = False) -> list[Document]:
+def cut(document: Document, *, has_remote: bool = False) -> list[Document]:
     """The plan in parts, in its order: each with one session, and its steps, fence, needs and context alone.
 
     Refused, with every defect, where it cannot be cut.
     """
-    document = synthesise(plan)
     wrong = [str(defect) for defect in structure(document)]
     if wrong:
         raise Refused(

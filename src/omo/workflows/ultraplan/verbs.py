@@ -104,7 +104,7 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
         "digest": document.digest,
         "version": ".".join(map(str, document.version)) if document.version else None,
         "legacy_plan": document.is_legacy,
-        "legacy_synthesis": propose.synthesise(document).is_legacy_synthesis,
+        "legacy_synthesis": document.is_legacy_synthesis,
         "steps": len(document.steps),
         "is_complete": filled.text == document.text,
         "defects": [_defect_data(defect) for defect in defects],
