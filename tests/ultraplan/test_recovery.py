@@ -186,7 +186,7 @@ def test_what_a_recovery_lacked_can_be_brought_without_the_user_being_shown_it_a
 def test_an_abandoned_session_with_steps_done_goes_on_by_recovery(tmp_path: Path) -> None:
     here = left_out(tmp_path)
     following = here.abandon().next
-    assert following.command.startswith("omo plan recover plan.md")
+    assert following.command.startswith("to go on: omo plan recover plan.md")
     assert here.status()[1] == following
     assert "omo plan recover plan.md" in refused(here.start, "step 1, 3 of plan.md is done")
     go_on(here, 2)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from omo.errors import BadInput, NotEvaluable
+from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import globs
 from omo.proof.base import is_leftover
 from omo.proof.checks import Check, parse_checks
@@ -136,8 +136,8 @@ class Audit:
         }
 
 
-def unknown(document: Document, error: NotEvaluable) -> Audit:
-    """What is left where git cannot be asked."""
+def unknown(document: Document, error: NotEvaluable | Refused) -> Audit:
+    """What is left where git cannot be asked, or what the plan was cannot be told."""
     reason = clip("; ".join(filter(None, (error.message, error.fix))), 500)
     steps = [_audited(step, "unknown", None, [reason]) for step in document.steps]
     return Audit(None, None, steps, problems=[reason])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from omo.digest import sha256
-from omo.errors import NotEvaluable, OmoError, Refused
+from omo.errors import NotEvaluable, Refused
 from omo.proof import base
 from omo.text import clip
 from omo.work.run import Caller, load
@@ -45,7 +45,6 @@ class RunStatus:
     run: PlanRun
     document: Document = NO_PLAN
     audit: Audit = NOT_AUDITED
-    broken: str = ""  # why the plan cannot be believed any more
     edited: str = ""
     is_revised: bool = False  # the plan says something else than when the session began
     whole: History | None = None  # from where the plan's first session began, for whoever answers for all of it
@@ -61,19 +60,18 @@ class RunStatus:
     @property
     def unknown(self) -> str:
         """Why nothing can be said; empty where something can."""
-        if self.audit.verdict != "unknown" or not self.audit.steps:
-            return self.broken
+        if self.audit.verdict != "unknown":
+            return ""
         reasons = list(self.audit.problems)
         for step in self.audit.steps:
             if step.status == "unknown":
                 reasons += step.findings
-        return next(iter(reasons), "nothing could be established")
+        return next(iter(reasons), "")
 
     def require_evaluable(self) -> None:
         """Raises for a session of which nothing can be said."""
         if self.unknown:
-            error: type[OmoError] = Refused if self.broken else NotEvaluable
-            raise error(self.unknown, fix="omo plan status names the way on")
+            raise NotEvaluable(self.unknown, fix="omo plan status names the way on")
 
 
 def load_status(caller: Caller, named: str = "") -> RunStatus | None:
@@ -95,12 +93,13 @@ def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
     caller, state = run.caller, state_of(run)
     if state.root != caller.here and os.path.isdir(state.root):
         # A copy of the project, or another worktree, is not audited from here; a project that was moved is.
-        return RunStatus(run, broken=f"plan session {state.run} belongs to {state.root}, and this is {caller.here}")
+        elsewhere = f"plan session {state.run} belongs to {state.root}, and this is {caller.here}"
+        return RunStatus(run, audit=unknown(NO_PLAN, NotEvaluable(elsewhere)))
     status = _held_against_file(RunStatus(run), caller)
     try:
         document = pinned_part(caller.state, state)
     except Refused as error:
-        return replace(status, broken=error.message)
+        return replace(status, audit=unknown(NO_PLAN, error))
     status = replace(status, document=document)
     whole = None
     if is_ending and state.sessions > 1:
