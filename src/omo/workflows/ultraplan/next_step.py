@@ -38,9 +38,7 @@ def next_step(status: RunStatus) -> NextStep:
     if state.end:
         return _over(status)
     if audit.verdict == "unknown":
-        why = (
-            f"the audit cannot be evaluated ({clip(status.unknown, 200)}); put that right (git reflog has the commits)"
-        )
+        why = f"the audit cannot be evaluated ({clip(status.unknown, 200)}); put that right (git reflog has commits)"
         return NextStep("unknown", why, (abandon_command(lead="or"),))
     if audit.violations:
         return _violation(status)

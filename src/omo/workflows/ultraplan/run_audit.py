@@ -96,22 +96,19 @@ def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
         elsewhere = f"plan session {state.run} belongs to {state.root}, and this is {caller.here}"
         return RunStatus(run, audit=unknown(NO_PLAN, NotEvaluable(elsewhere)))
     status = _held_against_file(RunStatus(run), caller)
-    try:
-        document = pinned_part(caller.state, state)
-    except Refused as error:
-        return replace(status, audit=unknown(NO_PLAN, error))
-    status = replace(status, document=document)
-    whole = None
+    document, whole = NO_PLAN, None
     if is_ending and state.sessions > 1:
         with suppress(NotEvaluable):
             whole = history_of_plan(caller, state.path, runs_of_repository(caller, state.path), state.order)
     try:
+        document = pinned_part(caller.state, state)
         history = histories.history_since(Path(caller.here), state.base)
-        if state.end == "pass":
-            history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
-    except NotEvaluable as error:
-        return replace(status, audit=unknown(document, error))
-    return replace(status, audit=_audited(caller, document, history, state.skipped, state.before), whole=whole)
+    except (Refused, NotEvaluable) as error:
+        return replace(status, document=document, audit=unknown(document, error))
+    if state.end == "pass":
+        history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
+    audit = _audited(caller, document, history, state.skipped, state.before)
+    return replace(status, document=document, audit=audit, whole=whole)
 
 
 def _audited(
@@ -159,13 +156,14 @@ def audit_plan(caller: Caller, run: PlanRun, runs: Sequence[PlanRun] = (), whole
     """The whole plan that a session is of, as it is now, from where its first session began."""
     state = state_of(run)
     runs = runs or runs_of_repository(caller, state.path)
-    document = pinned_plan(run.caller.state, state)
-    status = replace(_held_against_file(RunStatus(run), caller), document=document)
+    status = _held_against_file(RunStatus(run), caller)
+    document = NO_PLAN
     try:
+        document = pinned_plan(run.caller.state, state)
         history = whole or history_of_plan(caller, state.path, runs, state.order)
-    except NotEvaluable as error:
-        return replace(status, audit=unknown(document, error))
+    except (Refused, NotEvaluable) as error:
+        return replace(status, document=document, audit=unknown(document, error))
     skipped: dict[int, str] = {}
     for other in states_of_text(runs, state.plan):
         skipped |= other.skipped
-    return replace(status, audit=_audited(caller, document, history, skipped, {}))
+    return replace(status, document=document, audit=_audited(caller, document, history, skipped, {}))
