@@ -18,6 +18,7 @@ from omo.proof.checks import Check, parse_checks
 from omo.proof.evaluate import CheckedTree, evaluate
 from omo.text import clip
 from omo.workflows.ultraplan.claims import CommitClaim, claim, wishes
+from omo.workflows.ultraplan.document import fence_of_plan
 from omo.workflows.ultraplan.history import Commit, History, PathChange
 from omo.workflows.ultraplan.models import Document, Manifest, Step, covering
 
@@ -340,7 +341,7 @@ def _violations(document: Document, history: History, claims: Mapping[int, Commi
                 if commit.sha in step_of:
                     steps.setdefault(change.path, step_of[commit.sha])
     now = [change for change in history.changed if _counts(change.path, document, history)]
-    fence = document.whole_fence
+    fence = fence_of_plan(document)
     rules: dict[str, str] = {}
     for change in (*ever, *now):
         if change.is_about(fence.never):

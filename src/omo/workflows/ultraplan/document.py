@@ -281,6 +281,17 @@ def fence_of_session(document: Document, session: Session) -> FenceGlobs:
     return FenceGlobs(touch, tuple(dict.fromkeys([*whole.never, *own.never, *forbidden_by(steps)])))
 
 
+def fence_of_plan(document: Document) -> FenceGlobs:
+    """What one of its sessions may change, the plan may; what a step forbids, it forbids to its own session alone."""
+    fences = [fence_of_session(document, session) for session in document.sessions]
+    if len(fences) == 1:
+        return fences[0]
+    touch: list[str] = []
+    for fence in fences:
+        touch += fence.touch
+    return replace(document.fence or FenceGlobs(), touch=tuple(dict.fromkeys(touch)))
+
+
 def _sessions(document: Document, page: Page, headings: Sequence[Heading]) -> tuple[Session, ...]:
     headed = [heading for heading in headings if heading.level == 2 and _SESSION.fullmatch(heading.title)]
     if not headed:

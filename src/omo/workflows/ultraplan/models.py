@@ -231,19 +231,6 @@ class Document:
     def digest(self) -> str:
         return sha256(self.text.encode("utf-8", "replace"))
 
-    @property
-    def whole_fence(self) -> FenceGlobs:
-        """Sessions may touch different places: what one of them may, the plan may. What a step forbids, it forbids to
-        its own session."""
-        own = self.fence or FenceGlobs()
-        touch, never = list(own.touch), list(own.never)
-        if len(self.sessions) < 2:
-            never += forbidden_by(self.steps)
-        for session in self.sessions:
-            if session.fence is not None:
-                touch += session.fence.touch
-        return FenceGlobs(tuple(dict.fromkeys(touch)), tuple(dict.fromkeys(never)))
-
     def step(self, number: int) -> Step | None:
         return next((step for step in self.steps if step.number == number), None)
 

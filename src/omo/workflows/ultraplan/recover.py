@@ -90,7 +90,7 @@ def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
         recovery = Recovery(depth, missing, reasons, entry, from_top(caller, run.journal.path))
         spec = write(run, f"recovery-{depth}.md", sessions.render(plan, document, recovery))
         row: RunRow = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
-        row |= {"reasons": reasons, "uncommitted": uncommitted(history), "head": history.head}
+        row |= {"uncommitted": uncommitted(history), "head": history.head}
         run.append(preflight_row(caller, state.path, asked), row)
     leave_to_another(caller, run.id)
     return Started(run.require_whole(), publish_end(replace(status, run=run), session=caller.session), spec)

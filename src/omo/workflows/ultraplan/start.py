@@ -195,7 +195,6 @@ def preflight_row(caller: Caller, path: str, asked: preflight.Preflight) -> RunR
         "path": path,
         "needs": [asdict(need) for need in asked.needs],
         "missing": [need.name for need in asked.missing],
-        "result": asked.result,
         "bypassed": asked.bypassed_by,
         "why": clip(why, 400),
     }
