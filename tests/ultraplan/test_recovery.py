@@ -79,13 +79,6 @@ def test_a_third_recovery_is_refused(tmp_path: Path) -> None:
     assert "recover" not in here.status()[1].command
 
 
-def test_a_recovery_asked_for_twice_with_nothing_done_in_between_is_one(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    first = here.recover()
-    second = recover.recover(require(PLAN, here.caller()), environ={})
-    assert (second.state.depth, second.state.recovering, second.spec) == (1, (2,), first.spec)
-
-
 def test_a_plan_that_was_edited_is_not_recovered_by_its_old_text(tmp_path: Path) -> None:
     here = started(tmp_path, 2, (1,))
     here.finish(*FAILURE)

@@ -522,7 +522,6 @@ STATES = [
     ("start, 1 3, break part 2, finish", "mend", "omo plan finish --failed 2"),
     ("start, touch infra", "escalate", "omo plan finish --failed 1"),
     ("start, 1 3, recover", "execute", "omo plan finish --failed 2"),
-    ("start, 1 3, recover, recover", "execute", "omo plan finish --failed 2"),
     ("start, 1 3, fail", "escalate", "omo plan recover plan.md"),
     ("start, delete the plan", "execute", "omo plan finish --failed 1"),
     ("start, damage the ledger", "repair", SEAL),

@@ -27,8 +27,8 @@ from omo.workflows.ultraplan.run import (
 )
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_run
 from omo.workflows.ultraplan.sessions import Recovery
-from omo.workflows.ultraplan.start import Started, blocked, preflight_row, uncommitted, write
-from omo.workflows.ultraplan.status import leave_to_another, publish_end
+from omo.workflows.ultraplan.start import Started, begun, preflight_row, uncommitted, write
+from omo.workflows.ultraplan.status import leave_to_another
 
 
 def chosen(caller: Caller, path: Path) -> PlanRun:
@@ -68,9 +68,6 @@ def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
         )
     same = states_of_text(runs_of_repository(caller, state.path), state.plan)
     depth = 1 + max(other.depth for other in same if other.number == state.number)
-    again = state.recovering and state.is_open and state.recovered_at == status.audit.head
-    if again and not status.audit.dirty:  # nothing was done since: it is the same recovery
-        depth = state.depth
     missing = _missing(status, depth)
     plan = pinned_plan(caller.state, state)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
@@ -80,20 +77,22 @@ def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
         require_free(caller, run.id)
         history, _ = require_clean(root, document, state.before, is_begun=True)
         asked = preflight.check(document.needs, root, environ=environ, by=caller.by)
-        if asked.missing:
-            return blocked(run, state.path, asked)
-        reasons = []
-        for step in status.audit.steps:
-            if step.step in missing:
-                reasons.append(clip(f"step {step.step}: {step.status}: {'; '.join(step.findings)}", 200))
-        entry = f"what passed is committed at {history.head[:12]}"
-        recovery = Recovery(depth, missing, reasons, entry, from_top(caller, run.journal.path))
-        spec = write(run, f"recovery-{depth}.md", sessions.render(plan, document, recovery))
-        row: RunRow = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
-        row |= {"uncommitted": uncommitted(history), "head": history.head}
-        run.append(preflight_row(caller, state.path, asked), row)
-    leave_to_another(caller, run.id)
-    return Started(run.require_whole(), publish_end(replace(status, run=run), session=caller.session), spec)
+        rows = [preflight_row(caller, state.path, asked)]
+        spec = ""
+        if not asked.missing:
+            reasons = []
+            for step in status.audit.steps:
+                if step.step in missing:
+                    reasons.append(clip(f"step {step.step}: {step.status}: {'; '.join(step.findings)}", 200))
+            entry = f"what passed is committed at {history.head[:12]}"
+            recovery = Recovery(depth, missing, reasons, entry, from_top(caller, run.journal.path))
+            spec = write(run, f"recovery-{depth}.md", sessions.render(plan, document, recovery))
+            row: RunRow = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
+            rows.append({**row, "uncommitted": uncommitted(history)})
+        run.append(*rows)
+    if spec:
+        leave_to_another(caller, run.id)
+    return begun(replace(status, run=run), asked, spec)
 
 
 def _missing(status: RunStatus, depth: int) -> list[int]:

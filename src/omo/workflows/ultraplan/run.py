@@ -107,7 +107,6 @@ class PlanState:
     verify: tuple[Verify, ...] = ()  # the commands that were pinned
     depth: int = 0  # how often the session was recovered
     recovering: tuple[int, ...] = ()  # the steps that the last recovery is for
-    recovered_at: str = ""  # the commit that it began at
     unreviewed: str = ""
     is_named: bool = False  # the user named this very text after /omo:ultraexecute
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
@@ -217,7 +216,6 @@ def _after(state: PlanState, row: RunRow) -> PlanState:
             session=row.get("session", state.session),
             depth=int(row["depth"]),
             recovering=tuple(row["missing"]),
-            recovered_at=str(row.get("head") or ""),
             fence={**state.fence, "uncommitted": row.get("uncommitted")},
             lacks=(),
             finished={},

@@ -89,17 +89,28 @@ def start(caller: Caller, path: Path, number: int = 0, *, environ: Mapping[str, 
         unreviewed = require_reviewed(caller, plan, history, unreviewed)
         asked = preflight.check(document.needs, root, environ=environ, by=caller.by)
         run = Run(PLAN, caller, PLAN.new_id(caller, tags(plan.digest, plan.path)))
-        if asked.missing:
-            return blocked(run, plan.path, asked, contract.advice)
-        notes = [*put_aside_notes(caller, PLAN.name), *contract.advice]
-        _put_aside(caller)
-        # Ledger before summary: a crash in between leaves a run that the next command finds.
-        spec = write(run, "spec.md", sessions.render(plan, document, done=contract.done))
-        write(run, "plan.md", plan.text)
-        row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000), "is_named": is_named}
-        run.append(preflight_row(caller, plan.path, asked), row, *_skipped_rows(contract))
-    step = publish_end(RunStatus(run, document, audit), session=caller.session)
-    return Started(run.require_whole(), step, spec, notes=notes)
+        rows = [preflight_row(caller, plan.path, asked)]
+        notes = contract.advice
+        spec = ""
+        if not asked.missing:
+            notes = [*put_aside_notes(caller, PLAN.name), *notes]
+            _put_aside(caller)
+            spec = write(run, "spec.md", sessions.render(plan, document, done=contract.done))
+            write(run, "plan.md", plan.text)
+            row = _started_row(caller, contract, history)
+            rows.append({**row, "unreviewed": clip(unreviewed, 1000), "is_named": is_named})
+            rows += _skipped_rows(contract)
+        run.append(*rows)
+    return begun(RunStatus(run, document, audit), asked, spec, notes)
+
+
+def begun(status: RunStatus, asked: preflight.Preflight, spec: str, notes: Sequence[str] = ()) -> Started:
+    """Ledger before summary: a crash in between leaves a run that the next command finds."""
+    run = status.run
+    if asked.missing:
+        status = RunStatus(run)
+    step = publish_end(status, session=run.caller.session)
+    return Started(run.require_whole(), step, spec, [str(need) for need in asked.missing], list(notes))
 
 
 def _put_aside(caller: Caller) -> None:
@@ -179,12 +190,6 @@ def write(run: PlanRun, name: str, text: str) -> str:
     path = pinned_path(run.caller.state, run.id, name)
     store.replace(path, text)
     return path
-
-
-def blocked(run: PlanRun, path: str, asked: preflight.Preflight, notes: Sequence[str] = ()) -> Started:
-    run.append(preflight_row(run.caller, path, asked))
-    step = publish_end(RunStatus(run), session=run.caller.session)
-    return Started(run.require_whole(), step, "", [str(need) for need in asked.missing], list(notes))
 
 
 def preflight_row(caller: Caller, path: str, asked: preflight.Preflight) -> RunRow:
