@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import omo
 from omo.errors import BadInput
 from omo.workflows.ultraplan.document import load, parse
 from omo.workflows.ultraplan.models import Content, Document, FenceGlobs, Manifest
@@ -112,6 +109,7 @@ def test_what_the_head_says_must_be_usable(said: str, code: str) -> None:
         "### Step 2 - Add part 2",
         "### Step 2",
         "### **Step 2: Add part 2**",
+        "### ⚠️ **Step 2: Add part 2",
         "### Step 2.1: Add part 2",
         "> ### Step 2: Add part 2",
         "Step 2: Add part 2\n---",
@@ -241,10 +239,6 @@ def test_sessions_have_steps_dependencies_context_and_a_fence_of_their_own() -> 
     assert second.fence == FenceGlobs(("src/part3.py", "docs"), ())
 
 
-def test_a_plan_without_sessions_is_one() -> None:
-    assert [session.steps for session in read(plan_text(3)).sessions] == [(1, 2, 3)]
-
-
 @pytest.mark.parametrize(
     "text",
     ["", "\0", "### Step 1:", "---", "---\n: [\n---\n", "### Step 99999999999: x", "- Files\n" * 50, "#" * 10_000],
@@ -298,22 +292,6 @@ def test_any_mixture_of_pieces_is_read_and_judged(tmp_path_factory: pytest.TempP
     lines = len(text.splitlines()) + 1
     assert all(0 <= defect.line <= lines for defect in validate(document, tmp_path_factory.getbasetemp()))
     assert all(text.splitlines()[step.line - 1].lstrip("#>- ").lower().startswith("step") for step in document.steps)
-
-
-def test_reading_a_plan_loads_neither_git_nor_the_network() -> None:
-    source = Path(omo.__file__).parents[1]
-    code = (
-        f"import sys; sys.path.insert(0, {str(source)!r}); import omo.workflows.ultraplan.document; print(*sys.modules)"
-    )
-    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-    for module in (
-        "omo.proof.changes",
-        "omo.proof.run",
-        "omo.workflows.ultraplan.preflight",
-        "http.client",
-        "subprocess",
-    ):
-        assert module not in loaded
 
 
 # Plans from before manifests: what is made up for them, and that it is marked so
