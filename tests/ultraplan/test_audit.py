@@ -32,7 +32,15 @@ def same(number: int, *expected: str) -> Step:
     return step(number, *expected, pattern=FEAT)
 
 
-# The commits since the base, each a message and what it touches; the steps; what becomes of each, and why.
+GIT = ("git",)
+COMMIT = (*GIT, "commit", "-q", "-m", subject(1))
+MOVED = (*GIT, "mv", "src/old", "src/new")
+REVERT = (*GIT, "revert", "--no-edit", "HEAD")
+SIDE = ((*GIT, "checkout", "-q", "-b", "side"),)
+MAIN = (*GIT, "checkout", "-q", "main")
+MERGE = (*GIT, "merge", "-q", "--no-ff", "side", "-m")
+
+# The commits since the base, each a message and what it touches, or words to git; the steps; what becomes of each; why.
 HISTORIES: dict[str, tuple[list[tuple[str, ...]], list[Step], str, str]] = {
     "two of five": (
         [(subject(1), "src/1"), (subject(2), "src/2")],
@@ -91,6 +99,38 @@ HISTORIES: dict[str, tuple[list[tuple[str, ...]], list[Step], str, str]] = {
         "",
     ),
     "a plan that allows skipping, nothing skipped": ([], [step(1, "src/a", on_failure="skip")], "missing", ""),
+    "a path that comes in a later commit": (
+        [(subject(1), "src/a"), ("fix: forgot one", "src/old")], [step(1, "src/a", "src/old")], "pass", "",
+    ),
+    "a deletion": ([(*GIT, "rm", "-q", "src/old"), COMMIT], [step(1, absent_paths=("src/old",))], "pass", ""),
+    "a rename": ([MOVED, COMMIT], [step(1, "src/new", absent_paths=("src/old",))], "pass", ""),
+    "a rename of what is to stay": ([MOVED, COMMIT], [step(1, "src/new", "src/old")], "drift", ""),
+    "no longer tracked, and left on the disk": (
+        [(*GIT, "rm", "-q", "--cached", "src/old"), COMMIT],
+        [step(1, "src/old")], "drift", "",
+    ),
+    "a squash with a line for each": ([(SQUASH, "src/a", "src/b")], [ONE, TWO], "pass pass", "also carries step 2"),
+    "merge --squash": (
+        [*SIDE, (subject(1), "src/a"), (subject(2), "src/b"), MAIN, (*GIT, "merge", "-q", "--squash", "side"),
+         (*GIT, "commit", "-q", "--no-edit")],
+        [ONE, TWO], "pass pass", "shared",
+    ),
+    "a merged branch": (
+        [(subject(1), "src/a"), *SIDE, (subject(2), "src/b"), MAIN, (*MERGE, "Merge branch 'side'")],
+        [ONE, TWO], "pass pass", "",
+    ),
+    "a branch merged under the step's subject": (
+        [*SIDE, ("wip", "src/a"), MAIN, (*MERGE, subject(1))], [ONE], "pass", "",
+    ),
+    "reverted, which quotes the subject": (
+        [(subject(1), "src/a"), REVERT], [step(1, "src/a", pattern="feat.s1.")], "drift", "reverted it",
+    ),
+    "reverted behind another step on the file": (
+        [(subject(1), "src/old"), (subject(2), "src/old"), REVERT],
+        [step(1, "src/old"), step(2, "src/old")], "pass drift", "",
+    ),
+    "done again after its revert": ([(subject(1), "src/a"), REVERT, (subject(1), "src/a")], [ONE], "pass", ""),
+    "the revert reverted": ([(subject(1), "src/a"), REVERT, REVERT], [ONE], "pass", ""),
     "no manifest": ([], [replace(ONE, manifest=NO_MANIFEST)], "unknown", ""),
 }  # fmt: skip
 
@@ -99,7 +139,10 @@ HISTORIES: dict[str, tuple[list[tuple[str, ...]], list[Step], str, str]] = {
 def test_what_becomes_of_each_step(made: Repo, name: str) -> None:
     commits, steps, expected, why = HISTORIES[name]
     for message, *touched in commits:
-        made.commit(message, *touched)
+        if message == "git":
+            made.git(*touched)
+        else:
+            made.commit(message, *touched)
     audit = made.audit(*steps)
     assert " ".join(statuses(audit).values()) == expected
     assert why in "\n".join(finding for audited in audit.steps for finding in audited.findings)
@@ -154,14 +197,6 @@ def test_a_file_without_a_commit_is_missing_and_dirty(made: Repo) -> None:
     assert "nothing says whose work they are" in findings(audit, 1)
 
 
-def test_a_path_may_come_in_a_later_commit(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    made.commit("fix: forgot one", "src/old")
-    audit = made.audit(step(1, "src/a", "src/old"))
-    assert audit.verdict == "pass"
-    assert [line.split(" ", 1)[1] for line in audit.unclaimed] == ["fix: forgot one"]
-
-
 def test_a_file_committed_and_then_only_kept_on_disk_is_drift(made: Repo) -> None:
     made.write(".gitignore", "src/a\n")
     made.git("add", ".gitignore")
@@ -173,31 +208,6 @@ def test_a_file_committed_and_then_only_kept_on_disk_is_drift(made: Repo) -> Non
     assert (made.root / "src/a").exists()
     audit = made.audit(ONE, base=begin)
     assert (statuses(audit), audit.dirty) == ({1: "drift"}, [])
-
-
-def test_untracking_a_file_that_stays_on_disk_is_not_changing_it(made: Repo) -> None:
-    made.write(".gitignore", "src/old\n")
-    made.git("add", ".gitignore")
-    made.git("commit", "-q", "-m", "ignore")
-    begin = made.head()
-    made.git("rm", "-q", "--cached", "src/old")
-    made.git("commit", "-q", "-m", subject(1))
-    assert statuses(made.audit(step(1, "src/old"), base=begin)) == {1: "drift"}
-
-
-# Deletions and renames
-
-
-def test_a_deletion_passes_when_it_was_committed(made: Repo) -> None:
-    made.remove(subject(1), "src/old")
-    assert made.audit(step(1, absent_paths=("src/old",))).verdict == "pass"
-
-
-def test_a_rename_is_a_path_gone_and_a_path_there(made: Repo) -> None:
-    made.git("mv", "src/old", "src/new")
-    made.git("commit", "-q", "-m", subject(1))
-    assert made.audit(step(1, "src/new", absent_paths=("src/old",))).verdict == "pass"
-    assert statuses(made.audit(step(1, "src/new", "src/old"))) == {1: "drift"}
 
 
 # Which commit is whose
@@ -226,56 +236,11 @@ def test_a_step_prefers_a_commit_after_that_of_the_step_before(made: Repo) -> No
     assert [step.commit for step in audit.steps] == [first, late]
 
 
-def test_a_squash_with_a_line_for_each_step_is_shared(made: Repo) -> None:
-    sha = made.commit(SQUASH, "src/a", "src/b")
-    audit = made.audit(ONE, TWO)
-    assert audit.verdict == "pass"
-    assert [step.commit for step in audit.steps] == [sha, sha]
-    assert "also carries step 2" in findings(audit, 1)
-    assert "shared" in findings(audit, 1)
-
-
-def test_git_merge_squash_is_shared(made: Repo) -> None:
-    made.git("checkout", "-q", "-b", "side")
-    made.commit(subject(1), "src/a")
-    made.commit(subject(2), "src/b")
-    made.git("checkout", "-q", "main")
-    made.git("merge", "-q", "--squash", "side")
-    made.git("commit", "-q", "--no-edit")
-    assert made.audit(ONE, TWO).verdict == "pass"
-
-
 # Merges
 
 
-def branch(made: Repo) -> None:
-    made.git("checkout", "-q", "-b", "side")
-
-
-def merge(made: Repo, message: str = "Merge branch 'side'") -> None:
-    made.git("checkout", "-q", "main")
-    made.git("merge", "-q", "--no-ff", "-m", message, "side")
-
-
-def test_steps_of_a_merged_branch_count(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    branch(made)
-    made.commit(subject(2), "src/b")
-    made.commit(subject(3), "src/c")
-    merge(made)
-    audit = made.audit(ONE, TWO, THREE, fence=FENCE)
-    assert (audit.verdict, audit.unclaimed) == ("pass", [])
-
-
-def test_a_branch_merged_under_the_steps_subject_counts(made: Repo) -> None:
-    branch(made)
-    made.commit("wip", "src/a")
-    merge(made, subject(1))
-    assert made.audit(ONE).verdict == "pass"
-
-
 def test_what_a_merge_slips_in_is_seen(made: Repo) -> None:
-    branch(made)
+    made.git("checkout", "-q", "-b", "side")
     made.commit(subject(1), "src/a")
     made.git("checkout", "-q", "main")
     made.git("merge", "-q", "--no-ff", "--no-commit", "side")
@@ -312,15 +277,6 @@ def test_a_merge_made_up_to_have_changed_everything_changed_nothing(made: Repo) 
 # Reverts
 
 
-def test_a_reverted_step_is_drift(made: Repo) -> None:
-    done = made.commit(subject(1), "src/a")
-    made.git("revert", "--no-edit", done)
-    audit = made.audit(step(1, "src/a", pattern="feat.s1."))
-    assert statuses(audit) == {1: "drift"}
-    assert audit.steps[0].commit == done, "the revert quotes the subject and is not the step's commit"
-    assert "reverted it" in findings(audit, 1)
-
-
 def test_an_edit_taken_back_by_hand_is_drift(made: Repo) -> None:
     before = (made.root / "src/old").read_text()
     made.commit(subject(1), "src/old")
@@ -329,29 +285,6 @@ def test_an_edit_taken_back_by_hand_is_drift(made: Repo) -> None:
     audit = made.audit(step(1, "src/old"))
     assert statuses(audit) == {1: "drift"}
     assert "as the base had it" in findings(audit, 1)
-
-
-def test_a_step_reverted_behind_another_step_on_the_same_file_is_drift(made: Repo) -> None:
-    made.commit(subject(1), "src/old")
-    second = made.commit(subject(2), "src/old")
-    made.git("revert", "--no-edit", second)
-    assert statuses(made.audit(step(1, "src/old"), step(2, "src/old"))) == {1: "pass", 2: "drift"}
-
-
-def test_a_step_done_again_after_its_revert_passes(made: Repo) -> None:
-    done = made.commit(subject(1), "src/a")
-    made.git("revert", "--no-edit", done)
-    again = made.commit(subject(1), "src/a")
-    audit = made.audit(ONE)
-    assert (audit.verdict, audit.steps[0].commit) == ("pass", again)
-
-
-def test_a_revert_of_the_revert_passes(made: Repo) -> None:
-    done = made.commit(subject(1), "src/a")
-    made.git("revert", "--no-edit", done)
-    made.git("revert", "--no-edit", "HEAD")
-    audit = made.audit(ONE)
-    assert (audit.verdict, audit.steps[0].commit) == ("pass", done)
 
 
 def test_a_step_may_be_a_revert(made: Repo) -> None:
