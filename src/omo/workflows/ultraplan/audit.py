@@ -187,7 +187,6 @@ def audit_history(
         allowed=[clip(path, 300) for path in sorted({*paths, *dirty}) if path in allowed],
         dirty=[clip(path, 300) for path in dirty if path not in allowed],
         unclaimed=_unclaimed(document, history, claims),
-        problems=[history.tree.problem] if history.tree.problem else [],
         changed=[change.path for change in history.changed],
     )
 
