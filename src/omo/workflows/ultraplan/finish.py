@@ -26,7 +26,7 @@ from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
 from omo.workflows.ultraplan.critique import is_another_named
-from omo.workflows.ultraplan.next_step import failed_command, sessions_left, start_command
+from omo.workflows.ultraplan.next_step import failed_command, next_step, sessions_left, start_command
 from omo.workflows.ultraplan.run import PlanRun, PlanState, pinned_part, runs_of_repository, state_of, unrecorded
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_plan, audit_run
 from omo.workflows.ultraplan.status import in_lines, publish_end, publish_status
@@ -206,7 +206,9 @@ def _close(status: RunStatus, row: RunRow, results: Sequence[Verify] = ()) -> Fi
         for earlier in runs_of_repository(run.caller, status.state.path):
             if _answers_for(status, earlier):
                 take_up_again(run.caller, earlier.id)
-    return _reported(status, row["verdict"], publish_end(status, progressed=has_passed), results)
+    done = _reported(status, row["verdict"], next_step(status), results)
+    publish_end(status, progressed=has_passed)
+    return done
 
 
 def _answers_for(status: RunStatus, earlier: PlanRun) -> bool:

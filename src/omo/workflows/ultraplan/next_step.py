@@ -93,8 +93,7 @@ def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
     if word == "skip":
         commands = [command("omo plan skip", item, "--reason", "TEXT", lead=ON_FAILURE[word])]
     has_later = any(other.step > audited.step and other.status in ("pass", "drift") for other in status.audit.steps)
-    is_in_hand = audited.step in state.recovering or status.is_revised
-    if has_later and not is_in_hand and state.depth < MOST_RECOVERIES:
+    if has_later and audited.step not in state.recovering and not unrecoverable(status):
         # Later steps that are done show that this one was left out: that is what a recovery is for.
         commands.insert(0, command("omo plan recover", lead="if you do not do it now"))
     if audited.status == "missing" and step is not None:
@@ -158,16 +157,32 @@ def _over(status: RunStatus) -> NextStep:
         why += ", and the user has answered since"
     if not (item or state.done or audit.passed):
         return NextStep("start", why, _begin(status))
-    if audit.violations or state.finished.get("violations") or state.depth >= MOST_RECOVERIES or status.unknown:
-        return NextStep("escalate", f"{why}; what is left needs a person", REVISE, who="user", item=item)
-    if audit.steps and not audit.missing:
+    if audit.steps and not audit.missing and not audit.violations:
         close = (abandon_command(lead="to close it"),) if item else ()
         why = f"{why}; every step passes, as {command('omo plan audit', state.path).line} shows"
         return NextStep("escalate" if item else "done", why, close, who=who, item=item)
     if status.is_revised:
         return NextStep("start", why, _begin(status), who=who, item=item)
+    if unrecoverable(status):
+        return NextStep("escalate", f"{why}; {unrecoverable(status)}", REVISE, who="user", item=item)
     commands = (recover_command(state, lead="to go on"), Command(lead="or revise the plan"))
     return NextStep("escalate" if item else "recover", why, commands, who=who, item=item)
+
+
+def unrecoverable(status: RunStatus, depth: int = 0) -> str:
+    """Why no recovery helps, which would be the `depth`-th; empty where one does."""
+    audit = status.audit
+    if status.unknown:
+        return clip(status.unknown, 200)
+    if audit.violations:
+        return "what lies outside the fence is never recovered automatically"
+    if not audit.missing:
+        return f"no step of plan session {status.run.id} is missing"
+    if status.is_revised:  # a recovery goes by the text of the start; whoever edited the plan means another
+        return f"{status.state.path} was edited since the session began, and a recovery would carry out the old text"
+    if max(depth, status.state.depth + 1) > MOST_RECOVERIES:
+        return f"this session was recovered {MOST_RECOVERIES} times already: the rest needs a person, or a better plan"
+    return ""
 
 
 def _is_answered(status: RunStatus) -> bool:
