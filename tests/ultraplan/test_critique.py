@@ -78,15 +78,6 @@ def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: Caller)
     assert critique.record(place, PLAN) is None
 
 
-def test_an_earlier_word_of_the_critic_cannot_be_picked(root: Path, place: Caller) -> None:
-    agents.expect(place, critique.CRITIC)
-    hear(root, answer())
-    hear(root, answer(verdict="findings", findings=[BLOCKING]))
-    verdict = critique.record(place, PLAN)
-    assert verdict is not None
-    assert not verdict.is_clean
-
-
 def test_a_journal_that_was_edited_is_not_believed_and_the_next_verdict_begins_anew(root: Path, place: Caller) -> None:
     said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING]))
     path = Path(critique.reviews(place.state).path)
