@@ -234,17 +234,19 @@ def _judge(
     if not step.has_manifest:
         return _audited(step, "unknown", None, ["it has no manifest, so nothing says when it is done"])
     failed, unsettled = _checked(step, history)
-    if own is None and manifest.expects_commit and not unclear:
+    is_missing = own is None and manifest.expects_commit and not unclear
+    if is_missing:
         pattern = clip(manifest.commit_message_pattern, 100)
         count, since = len(history.commits), history.base[:12]
         none = f"none of {count} commits since {since} is its own, with a subject like /{pattern}/"
         if not failed:
             none += "; its files are as they should be, but nothing says whose work they are"
-        return _audited(step, "missing", None, [none, *failed, *unsettled])
+        failed.insert(0, none)
     if unclear:
         unsettled.append(unclear)
     if own is None:
-        return _audited(step, _status(failed, unsettled), None, [*failed, *unsettled])
+        status = "missing" if is_missing else _status(failed, unsettled)
+        return _audited(step, status, None, [*failed, *unsettled])
     failed = [*_wrong_with_commit(manifest, own, history), *failed]
     if outside:
         failed.insert(0, f"its commit changes what it must not: {_named(outside)}")

@@ -268,10 +268,7 @@ def _outcome(
     state = status.state
     count = len(status.audit.passed)
     parts = [f"plan session {state.run}: {counted(count, 'step')} passed the audit"]
-    exceptions = [*state.exceptions, *_let_unverified(status, finished), *_outside(status), *held.exceptions]
-    if is_newer_named:
-        was = f"carried out as {clip(state.path, 100)} was before the user named it again"
-        exceptions.append(outcome.exception(was, "agent", "the session had begun"))
+    exceptions = [*_let_through(status, finished, is_newer_named=is_newer_named), *held.exceptions]
     if state.before:
         parts.append(f"step {', '.join(map(str, state.before))} was done before this session")
     if state.sessions > 1:
@@ -307,26 +304,24 @@ def _outcome(
     return outcome.outcome(outcome.ATTESTED, "; ".join([*parts, *weak]), exceptions)
 
 
-def _outside(status: RunStatus) -> list[LetThrough]:
-    """What is changed where the session had no business, and stays: the user's to look at."""
-    exceptions = []
-    if status.audit.left_alone:
-        paths = clip(", ".join(violation.path for violation in status.audit.left_alone), LONGEST_WHY)
-        why = "no step's commit has it, and the fence saw no call that writes it"
-        exceptions.append(outcome.exception(f"changed outside the fence: {paths}", "user, or a script", why))
-    if status.audit.allowed:
-        paths = clip(", ".join(status.audit.allowed), LONGEST_WHY)
-        exceptions.append(outcome.exception(f"changed beside the plan: {paths}", "user", "/omo:allow"))
-    return exceptions
-
-
-def _let_unverified(status: RunStatus, finished: RunRow) -> list[LetThrough]:
-    """Verify commands that could have been run, and were let through with a reason."""
-    exceptions = []
+def _let_through(status: RunStatus, finished: RunRow, *, is_newer_named: bool) -> list[LetThrough]:
+    """Verify commands that could have been run, and what is changed where the session had no business, and stays."""
+    state, audit = status.state, status.audit
+    exceptions = list(state.exceptions)
     for command in _pinned_commands(status):
         if command.argv and finished.get("unverified"):
             what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
             exceptions.append(outcome.exception(what, finished["by"], clip(finished["unverified"], LONGEST_WHY)))
+    if audit.left_alone:
+        paths = clip(", ".join(violation.path for violation in audit.left_alone), LONGEST_WHY)
+        why = "no step's commit has it, and the fence saw no call that writes it"
+        exceptions.append(outcome.exception(f"changed outside the fence: {paths}", "user, or a script", why))
+    if audit.allowed:
+        paths = clip(", ".join(audit.allowed), LONGEST_WHY)
+        exceptions.append(outcome.exception(f"changed beside the plan: {paths}", "user", "/omo:allow"))
+    if is_newer_named:
+        was = f"carried out as {clip(state.path, 100)} was before the user named it again"
+        exceptions.append(outcome.exception(was, "agent", "the session had begun"))
     return exceptions
 
 
