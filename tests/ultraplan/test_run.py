@@ -275,18 +275,6 @@ def test_a_session_that_passes_is_done_and_its_fence_comes_down(tmp_path: Path) 
     refused(lambda: here.finish(*FAILURE), r"ended \(pass\)")
 
 
-def test_a_clean_audit_is_the_agents_word_and_a_step_skipped_as_agreed_lowers_nothing(tmp_path: Path) -> None:
-    here = make_project(tmp_path, 2, step1=SKIP)
-    record_critique(here)
-    here.start(unreviewed="")
-    here.skip(1)
-    here.carry_out(2)
-    here.finish()
-    ended = here.told()["outcome"]
-    assert (ended["verdict"], ended["exceptions"]) == ("attested", [])
-    assert "step 1 was skipped, as its plan allows: the plan lets it be left out" in ended["why"]
-
-
 def test_an_end_on_the_agents_word_says_why_the_plan_that_the_user_named_does_not_prove_it(tmp_path: Path) -> None:
     here = make_project(tmp_path, 1, step1={"Verify": "`test -f src/part1.py` → expected: exit 0"})
     here.commit_file("Makefile", "chore: test", "test:\n\t@! test -f src/part1.py || { echo broken by it; exit 1; }\n")

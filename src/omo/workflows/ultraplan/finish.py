@@ -91,7 +91,6 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         raise state.not_open
     if unverified:
         _require_not_failing(run, unverified)
-    is_newer_named = is_another_named(run.caller, state.path, state.plan, state.started_at)
     status = audit_run(run, is_ending=True)
     audit = status.audit
     if audit.verdict != "pass":
@@ -110,7 +109,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     if set(edited) - before:  # by the very commands that were to look at it
         return _not_closed(audit_run(run), results)
     row["files"] = bound.files_of_end(run.caller.root, run.caller.events)
-    row["outcome"] = _outcome(status, row, results, held, is_newer_named=is_newer_named)
+    row["outcome"] = _outcome(status, row, results, held)
     return _close(status, row, results)
 
 
@@ -262,13 +261,11 @@ def _again(run: PlanRun) -> FinishedSession:
 # how a session that passed its audit ended
 
 
-def _outcome(
-    status: RunStatus, finished: RunRow, results: Sequence[Verify], held: pins.Held, *, is_newer_named: bool
-) -> Outcome:
+def _outcome(status: RunStatus, finished: RunRow, results: Sequence[Verify], held: pins.Held) -> Outcome:
     state = status.state
     count = len(status.audit.passed)
     parts = [f"plan session {state.run}: {counted(count, 'step')} passed the audit"]
-    exceptions = [*_let_through(status, finished, is_newer_named=is_newer_named), *held.exceptions]
+    exceptions = [*_let_through(status, finished), *held.exceptions]
     if state.before:
         parts.append(f"step {', '.join(map(str, state.before))} was done before this session")
     if state.sessions > 1:
@@ -304,7 +301,7 @@ def _outcome(
     return outcome.outcome(outcome.ATTESTED, "; ".join([*parts, *weak]), exceptions)
 
 
-def _let_through(status: RunStatus, finished: RunRow, *, is_newer_named: bool) -> list[LetThrough]:
+def _let_through(status: RunStatus, finished: RunRow) -> list[LetThrough]:
     """Verify commands that could have been run, and what is changed where the session had no business, and stays."""
     state, audit = status.state, status.audit
     exceptions = list(state.exceptions)
@@ -319,7 +316,7 @@ def _let_through(status: RunStatus, finished: RunRow, *, is_newer_named: bool) -
     if audit.allowed:
         paths = clip(", ".join(audit.allowed), LONGEST_WHY)
         exceptions.append(outcome.exception(f"changed beside the plan: {paths}", "user", "/omo:allow"))
-    if is_newer_named:
+    if is_another_named(status.run.caller, state.path, state.plan, state.started_at):
         was = f"carried out as {clip(state.path, 100)} was before the user named it again"
         exceptions.append(outcome.exception(was, "agent", "the session had begun"))
     return exceptions
