@@ -40,7 +40,7 @@ def test_a_plan_is_read_with_steps_fields_and_manifests() -> None:
     assert third.on_failure_text == "read the error and write the function again"
     assert third.line == line_with(text, "### Step 3")
     assert third.text == step_text(3)
-    assert third.line_of() == third.line + text.splitlines()[third.line :].index("  manifest:") + 1
+    assert third.line_of("") == third.line + text.splitlines()[third.line :].index("  manifest:") + 1
     assert third.manifest.must_contain == (Content(path="src/part3.py", pattern=r"^def part3\("),)
     assert third.manifest.commit_message_pattern == r"^feat\(part3\):"
 

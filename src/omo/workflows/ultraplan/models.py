@@ -160,9 +160,15 @@ class Step:
     def is_synthesised(self) -> bool:
         return self.has_manifest and not self.manifest_lines
 
-    def line_of(self, key: str = "") -> int:
-        """The line of a key of the manifest; without one, the manifest's own."""
+    def line_of(self, key: str) -> int:
+        """The line of a field or of a key of the manifest; without one, the manifest's own."""
+        if key in self.fields:
+            return self.field_lines.get(key.lower(), self.line)
         return self.manifest_lines.get(key, self.manifest_lines.get("", self.line))
+
+    def defect(self, key: str, code: str, message: str, *, is_advisory: bool = False) -> PlanDefect:
+        """What is wrong with a field, or with a key of the manifest, on its line."""
+        return PlanDefect(self.line_of(key), code, f"step {self.number}: {message}", is_advisory)
 
 
 def forbidden_by(steps: Sequence[Step]) -> list[str]:
