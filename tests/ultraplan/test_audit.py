@@ -135,14 +135,21 @@ HISTORIES: dict[str, tuple[list[tuple[str, ...]], list[Step], str, str]] = {
 }  # fmt: skip
 
 
+def play(made: Repo, story: list[tuple[str, ...]]) -> None:
+    for word, *words in story:
+        if word == "git":
+            made.git(*words)
+        elif word == "write":
+            for path in words:
+                made.write(path)
+        else:
+            made.commit(word, *words)
+
+
 @pytest.mark.parametrize("name", HISTORIES)
 def test_what_becomes_of_each_step(made: Repo, name: str) -> None:
     commits, steps, expected, why = HISTORIES[name]
-    for message, *touched in commits:
-        if message == "git":
-            made.git(*touched)
-        else:
-            made.commit(message, *touched)
+    play(made, commits)
     audit = made.audit(*steps)
     assert " ".join(statuses(audit).values()) == expected
     assert why in "\n".join(finding for audited in audit.steps for finding in audited.findings)
@@ -306,61 +313,38 @@ def test_a_step_that_may_be_skipped_is_reported_as_skipped(made: Repo) -> None:
 
 # Scope, forbidden paths, dirty trees
 
+DONE = (subject(1), "src/a")
+WRITE = "write"
+OURS = (".sisyphus/cc-omo/runtime.local.json", ".sisyphus/evidence/1/log.txt", "plan.md")
+LEFT_BEHIND = (".coverage", "src/__pycache__/a.pyc", "docs/__pycache__/b.pyc")
 
-def test_a_change_outside_the_fence_in_a_steps_own_commit_is_a_violation(made: Repo) -> None:
-    made.commit(subject(1), "src/a", "docs/x")
+# What happens; the verdict; what is changed against the scope, what is left alone, what is not committed.
+SCOPES: dict[str, tuple[list[tuple[str, ...]], str, list[str], list[str], list[str]]] = {
+    "outside, in the step's own commit": ([(*DONE, "docs/x")], "drift", ["docs/x"], [], []),
+    "outside, by somebody else": ([DONE, ("docs: theirs", "README.md")], "pass", [], ["README.md"], []),
+    "outside, edited": ([DONE, (WRITE, "README.md")], "pass", [], ["README.md"], []),
+    "outside, new": ([DONE, (WRITE, "docs/new")], "pass", [], ["docs/new"], []),
+    "outside, and taken back": ([DONE, ("chore: oops", "docs/x"), REVERT], "pass", [], [], []),
+    "never to be touched": ([DONE, (WRITE, "infra/main")], "drift", ["infra/main"], [], []),
+    "never, and taken back": ([DONE, ("chore: oops", "infra/main"), REVERT], "drift", ["infra/main"], [], []),
+    "what tests leave behind": ([DONE, (WRITE, *LEFT_BEHIND)], "pass", [], [], []),
+    "left behind, and kept": ([DONE, ("chore: keep it", ".coverage")], "pass", [], [".coverage"], []),
+    "dirty": ([DONE, (WRITE, "src/a", "src/new")], "drift", [], [], ["src/a", "src/new"]),
+    "our state, evidence and the plan": ([DONE, (WRITE, *OURS)], "pass", [], [], []),
+}
+
+
+@pytest.mark.parametrize("name", SCOPES)
+def test_what_is_changed_beside_the_steps(made: Repo, name: str) -> None:
+    story, verdict, violations, left_alone, dirty = SCOPES[name]
+    play(made, story)
     audit = made.audit(ONE, fence=FENCE)
-    assert (statuses(audit), audit.verdict, audit.left_alone) == ({1: "drift"}, "drift", [])
-    assert str(audit.violations[0]).startswith("docs/x: changed by")
-    assert "docs/x" in findings(audit, 1)
-
-
-@pytest.mark.parametrize("how", ["committed", "edited", "new"])
-def test_a_change_outside_the_fence_that_no_step_made_is_named_once_and_left_alone(made: Repo, how: str) -> None:
-    made.commit(subject(1), "src/a")
-    path = "docs/new" if how == "new" else "README.md"
-    made.write(path, "by somebody else\n")
-    if how == "committed":
-        made.commit("docs: by somebody else", "README.md")
-    audit = made.audit(ONE, fence=FENCE)
-    assert (audit.verdict, audit.violations, audit.dirty) == ("pass", [], [])
-    assert [violation.path for violation in audit.left_alone] == [path]
-    allowed = made.audit(ONE, fence=FENCE, allowed=[path])
-    assert (allowed.left_alone, allowed.allowed) == ([], [path])
-
-
-def test_what_is_never_touched_and_outside_too_is_one_violation(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    made.write("infra/main", "x\n")
-    audit = made.audit(ONE, fence=FENCE)
-    assert [(violation.path, violation.rule) for violation in audit.violations] == [("infra/main", NEVER)]
-    assert (audit.left_alone, audit.dirty) == ([], [])
-    allowed = made.audit(ONE, fence=FENCE, allowed=["infra/main"])
-    assert (allowed.verdict, allowed.violations, allowed.allowed) == ("pass", [], ["infra/main"])
-
-
-def test_what_tests_leave_behind_is_nobodys_work(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    for path in (".coverage", "src/__pycache__/a.pyc", "docs/__pycache__/b.pyc"):
-        made.write(path)
-    audit = made.audit(ONE, fence=FENCE)
-    assert (audit.verdict, audit.dirty, audit.left_alone) == ("pass", [], [])
-    made.commit("chore: keep it", ".coverage")
-    assert [violation.path for violation in made.audit(ONE, fence=FENCE).left_alone] == [".coverage"]
-
-
-def test_a_slip_outside_the_fence_that_was_taken_back_is_none(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    slip = made.commit("chore: oops", "docs/x")
-    made.git("revert", "--no-edit", slip)
-    assert made.audit(ONE, fence=FENCE).verdict == "pass"
-
-
-def test_what_is_never_touched_may_not_be_touched_and_taken_back(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    slip = made.commit("chore: oops", "infra/main")
-    made.git("revert", "--no-edit", slip)
-    assert str(made.audit(ONE, fence=FENCE).violations[0]).startswith("infra/main: changed by")
+    assert (audit.verdict, [each.path for each in audit.violations]) == (verdict, violations)
+    assert ([each.path for each in audit.left_alone], audit.dirty) == (left_alone, dirty)
+    assert all(str(each).startswith(f"{each.path}: changed ") for each in audit.violations)
+    let_through = [*violations, *left_alone, *dirty]
+    allowed = made.audit(ONE, fence=FENCE, allowed=let_through)
+    assert (allowed.verdict, allowed.left_alone, allowed.allowed) == ("pass", [], let_through)
 
 
 @pytest.mark.parametrize("how", ["committed", "taken back", "staged", "edited", "new"])
@@ -380,23 +364,6 @@ def test_forbidden_paths_hold_for_every_commit_and_the_tree(made: Repo, how: str
     audit = made.audit(step(1, "src/a", forbidden_paths=("infra/**",)), TWO)
     assert (audit.verdict, audit.violations[0].rule) == ("drift", NEVER)
     assert audit.violations[0].path.startswith("infra/")
-
-
-def test_a_dirty_tree_is_drift_with_the_list(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    made.write("src/a", "edited\n")
-    made.write("src/new")
-    audit = made.audit(ONE, fence=FENCE)
-    assert (audit.verdict, audit.dirty, bool(audit.violations)) == ("drift", ["src/a", "src/new"], False)
-
-
-def test_state_evidence_and_the_plan_itself_are_not_counted(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    made.write(".sisyphus/cc-omo/runtime.local.json", "{}")
-    made.write(".sisyphus/evidence/1/log.txt")
-    made.write("plan.md", "edited\n")
-    audit = made.audit(ONE, fence=FENCE)
-    assert (audit.verdict, audit.dirty, audit.violations) == ("pass", [], [])
 
 
 def test_a_plan_may_touch_what_one_of_its_sessions_may(made: Repo) -> None:

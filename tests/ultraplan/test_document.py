@@ -83,17 +83,6 @@ def test_front_matter_names_version_and_needs_and_shifts_no_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
-    [
-        ("plan_version: latest", "version"),
-        ("needs: [ ;rm ]", "needs"),
-    ],
-)
-def test_what_the_head_says_must_be_usable(said: str, code: str) -> None:
-    assert code in told(read(plan_text(version=None).replace("# Add parts\n", f"# Add parts\n\n{said}\n"))).values()
-
-
-@pytest.mark.parametrize(
     "heading",
     [
         "## Fase 2: Add part 2",

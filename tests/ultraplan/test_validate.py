@@ -387,6 +387,7 @@ def test_a_step_may_build_on_what_an_earlier_one_creates(root: Path) -> None:
         ("1.8", [], []),
         ("2.0", ["version"], []),
         ("10", ["version"], []),
+        ("latest", ["version"], []),
     ],
 )
 def test_a_newer_version_is_refused_and_a_newer_minor_one_is_told(
