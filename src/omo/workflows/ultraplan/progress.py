@@ -19,14 +19,13 @@ from omo.workflows.ultraplan.run import PlanRun, PlanState, history_of_plan, pin
 
 @dataclass(frozen=True)
 class Progress:
-    """`done` are steps with their commits, `skipped` those that were left out, with the reasons, `edited` those that
-    were done and say something else now. `runs` are the plan's, whatever it said then, oldest first."""
+    """`done` are steps with their commits, `skipped` those that were left out, with the reasons. `runs` are the plan's,
+    whatever it said then, oldest first."""
 
     here: str = ""
     runs: list[PlanRun] = field(default_factory=list)
     done: dict[int, str] = field(default_factory=dict)
     skipped: dict[int, str] = field(default_factory=dict)
-    edited: set[int] = field(default_factory=set)
 
     @property
     def states(self) -> list[PlanState]:
@@ -63,19 +62,11 @@ def progress_of(caller: Caller, plan: Document, history: History | None = None) 
     _take_over_records(plan, progress, history)
     if len(progress.done) == len(plan.steps):
         return progress
-    texts: set[str] = set()
-    titles: set[str] = set()
-    for run in runs:
-        for then in _steps_then(run):
-            texts.add(_said(then))
-            titles.add(then.title)
+    texts = {_said(then) for run in runs for then in _steps_then(run)}
     for step, audited in zip(plan.steps, audit_history(plan, history, {}).steps, strict=True):
-        if audited.status != "pass" or step.number in progress.done:
-            continue
-        if not runs or _said(step) in texts:
-            progress.done[step.number] = audited.commit or ""
-        elif step.title in titles:
-            progress.edited.add(step.number)
+        is_as_it_was = not runs or _said(step) in texts
+        if audited.status == "pass" and is_as_it_was:
+            progress.done.setdefault(step.number, audited.commit or "")
     return progress
 
 

@@ -51,11 +51,8 @@ UNRELATED = (
 )
 
 
-def validate(
-    document: Document, root: Path, begun: Collection[int] = (), edited: Collection[int] = ()
-) -> list[PlanDefect]:
-    """By line. What refuses a plan of 1.7 only advises on an older one. `begun` are steps whose work may be there,
-    `edited` those that were done and say something else since."""
+def validate(document: Document, root: Path, begun: Collection[int] = ()) -> list[PlanDefect]:
+    """By line. What refuses a plan of 1.7 only advises on an older one. `begun` are steps whose work may be there."""
     defects = [*document.defects, *_version(document), *structure(document), *_numbers(document), *_fences(document)]
     subjects = {step.number: commit_subjects(step.checkpoint) for step in document.steps}
     for step in document.steps:
@@ -68,7 +65,7 @@ def validate(
         defects += _files(step)
         defects += _conflicts(document, step)
         if step.number not in begun and not document.is_legacy:  # of an older plan the manifest is only made up
-            defects += _vacuous(document, step, root, is_edited=step.number in edited)
+            defects += _vacuous(document, step, root)
     if document.is_legacy:
         defects = [replace(defect, is_advisory=defect.code not in ALWAYS) for defect in defects]
     return sorted(dict.fromkeys(defects), key=lambda defect: (defect.is_advisory, defect.line))
@@ -316,7 +313,7 @@ def _conflicts(document: Document, step: Step) -> Iterator[PlanDefect]:
                     yield step.defect(key, "conflict", message)
 
 
-def _vacuous(document: Document, step: Step, root: Path, *, is_edited: bool) -> Iterator[PlanDefect]:
+def _vacuous(document: Document, step: Step, root: Path) -> Iterator[PlanDefect]:
     """Whether the tree as it is now, or as earlier steps leave it, meets the step before it begins."""
     before: set[str] = set()
     try:
@@ -332,12 +329,10 @@ def _vacuous(document: Document, step: Step, root: Path, *, is_edited: bool) -> 
     holds = "its manifest already holds before the step"
     remedy = "say in Changes, in backticks, which name is new in its files, or in must_contain what is"
     manifest = step.manifest
-    if is_edited:
-        message = f"it is done as the plan had it, and was edited since; put its text back, or {remedy}"
-        yield step.defect("", "edited", message)
-    elif manifest.expects_commit and manifest.expected_paths and not (manifest.must_contain or manifest.absent_paths):
+    if manifest.expects_commit and manifest.expected_paths and not (manifest.must_contain or manifest.absent_paths):
         # A bug fix brings no new name: the audit wants a commit that changes its files, and Verify tells the rest.
         message = f"{holds}, but for a commit that changes its files; let its Verify fail before the step, or {remedy}"
         yield step.defect("", "weak", message, is_advisory=True)
     else:
-        yield step.defect("", "vacuous", f"{holds}, so it proves nothing; {remedy}")
+        done = "where it was done and edited since, put its text back"
+        yield step.defect("", "vacuous", f"{holds}, so it proves nothing; {remedy}; {done}")

@@ -144,7 +144,7 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
             fix=f"omo plan recover {name} goes on with the rest",
         )
     of_others = {step.number for step in plan.steps if step.number not in contract.session.steps}
-    defects = rules.validate(plan, root, begun={*of_others, *known.done}, edited=known.edited)
+    defects = rules.validate(plan, root, begun={*of_others, *known.done})
     if wrong := rules.refusing(defects):
         fix = f"mend them; omo plan critique {name} fills in what omo can know"
         raise Refused(f"{plan.path} has {counted(len(wrong), 'defect')}", fix=fix, defects=list(map(str, wrong)))

@@ -131,7 +131,7 @@ def _filled_in(document: Document, known: Progress, root: Path) -> tuple[Proposa
     """The plan with what omo fills in, and its defects then, on the lines of the file that is there."""
     filled = propose.fill_in(document, root, known.done)
     defects = []
-    for defect in rules.validate(documents.parse(filled.text, document.path), root, known.done, known.edited):
+    for defect in rules.validate(documents.parse(filled.text, document.path), root, known.done):
         defects.append(replace(defect, line=filled.lines[defect.line - 1]) if defect.line else defect)
     return filled, defects
 
