@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -9,13 +10,15 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from omo.digest import sha256
+from omo.errors import Refused
 from omo.globs import is_pattern
 from omo.proof import globs
-from omo.text import clip
+from omo.text import clip, counted
 
 STRICT_SINCE = (1, 7)
 ON_FAILURE = ("revert", "retry", "skip", "escalate")
 MOST_ITEMS = 100
+LONGEST_DEFECT = 600
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,12 @@ class PlanDefect:
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.message}" if self.line else self.message
+
+
+def refusal(document: Document, defects: Sequence[PlanDefect]) -> Refused:
+    shown = [clip(str(defect), LONGEST_DEFECT) for defect in defects]
+    message = f"{clip(document.path, 200)} has {counted(len(shown), 'defect')}"
+    return Refused(message, fix=f"mend the plan, then omo plan critique {shlex.quote(document.path)}", defects=shown)
 
 
 def covering(path: str, patterns: Sequence[str]) -> str:

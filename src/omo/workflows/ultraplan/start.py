@@ -11,7 +11,7 @@ from omo.errors import Refused
 from omo.proof import base, changes
 from omo.state import store
 from omo.state.runtime import part
-from omo.text import clip, counted
+from omo.text import clip
 from omo.work import requests
 from omo.work.lifecycle import BY_CANCEL, called_off, put_aside, put_aside_notes
 from omo.work.run import Caller, Run, load
@@ -19,7 +19,7 @@ from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import preflight, progress, rules, sessions, verify
 from omo.workflows.ultraplan.history import History
-from omo.workflows.ultraplan.models import Document, FenceGlobs, Session
+from omo.workflows.ultraplan.models import Document, FenceGlobs, Session, refusal
 from omo.workflows.ultraplan.progress import Progress
 from omo.workflows.ultraplan.refusals import (
     require_as_named,
@@ -131,7 +131,6 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
     """Refused where there is nothing to begin, where something else comes first, and with every defect of the plan."""
     root = Path(caller.root)
     plan = documents.load(path, root)
-    name = shlex.quote(plan.path)
     known = progress.progress_of(caller, plan)
     document = _chosen(sessions.cut(plan, has_remote=preflight.has_remote(root)), known, number)
     contract = Contract(plan, document, known, [])
@@ -141,13 +140,12 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
         steps = ", ".join(map(str, contract.done))
         raise Refused(
             f"step {steps} of {plan.path} is done, by plan session {unfinished[-1].run}",
-            fix=f"omo plan recover {name} goes on with the rest",
+            fix=f"omo plan recover {shlex.quote(plan.path)} goes on with the rest",
         )
     of_others = {step.number for step in plan.steps if step.number not in contract.session.steps}
     defects = rules.validate(plan, root, begun={*of_others, *known.done})
     if wrong := rules.refusing(defects):
-        fix = f"mend them; omo plan critique {name} fills in what omo can know"
-        raise Refused(f"{plan.path} has {counted(len(wrong), 'defect')}", fix=fix, defects=list(map(str, wrong)))
+        raise refusal(plan, wrong)
     contract.advice.extend(map(str, defects))
     return contract
 
