@@ -44,6 +44,9 @@ def status(viewer: Viewer) -> Status | None:
 
 def status_of(loaded: RunStatus) -> Status:
     state = loaded.state
+    problems = [*loaded.problems]
+    if loaded.unknown and not loaded.audit.steps:  # not even the plan can be read
+        problems.append(loaded.unknown)
     return Status(
         KIND,
         "step",
@@ -53,7 +56,7 @@ def status_of(loaded: RunStatus) -> Status:
         next=next_step(loaded),
         facts=tuple(_facts(loaded)),
         overrides=tuple(clip(override, 200) for override in state.overrides),
-        problems=tuple(clip(problem, 300) for problem in loaded.problems),
+        problems=tuple(clip(problem, 300) for problem in problems),
         outcome=outcome.of(state.finished) if state.finished else None,
     )
 
