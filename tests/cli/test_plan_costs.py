@@ -20,8 +20,8 @@ MOST_GIT = 7
 GIT_OF_AN_END = 4  # which files it speaks of
 GIT_OF_A_PROOF = 1  # which files the commit had that it began on
 GIT_OF_OTHER_SESSIONS = 7  # the history since the plan's first one, and what its commands have edited
-MOST_READS = 3
-MOST_READS_IN_ALL = 11
+MOST_READS = 4
+MOST_READS_IN_ALL = 12
 
 
 @dataclass
@@ -100,7 +100,8 @@ def test_no_command_costs_more_because_of_earlier_runs(planned: Project) -> None
         assert len(costs.git) <= most, (name, costs.git)
         own = planned.row()["work"]["ultraplan"]["run"]
         assert [path for path in costs.read if path.startswith("plans/p") and own not in path] == [], name
-        # What was written a moment ago is read once more under the lock: two writes may share a tick of the clock.
+        # What was written a moment ago is read once more under the lock: two writes may share a tick of the clock, and
+        # on a quick machine each of them does.
         assert {path: count for path, count in costs.read.items() if count > MOST_READS} == {}, name
         assert sum(costs.read.values()) <= MOST_READS_IN_ALL, (name, costs.read)
 

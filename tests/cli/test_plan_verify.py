@@ -63,7 +63,7 @@ def test_a_session_whose_verify_fails_is_not_closed_until_it_passes(project: Pro
     commit(project.root, "fix: part 1 works")
     ran = project.agent("plan", "finish", "--json")
     assert (ran.code, [result["result"] for result in ran.json["verify"]]) == (0, ["pass", "pass"])
-    assert "2 Verify commands pass, which the plan's author chose" in ended(project)["why"]
+    assert "2 Verify commands passed, which the plan's author chose" in ended(project)["why"]
 
 
 def test_a_verify_that_says_itself_that_it_ran_no_test_fails(project: Project) -> None:

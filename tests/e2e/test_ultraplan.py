@@ -121,5 +121,5 @@ def test_two_sessions_with_one_lazy_step_end_in_true_words(stage: Stage) -> None
     last_stop = [event["stdout"] for event in run.hook_events if event["hook_event"] == "Stop"][-1]
     assert "omo: finished on the agent's word: ultraplan: plan session" in last_stop
     assert "session 2 of 2 of plan.md" in last_stop
-    assert "1 Verify command passes, which the plan's author chose" in last_stop
+    assert "1 Verify command passed, which the plan's author chose" in last_stop
     assert "of the whole plan, from its first session on, 3 of 3 steps hold" in last_stop

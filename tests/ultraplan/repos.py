@@ -10,7 +10,7 @@ from typing import Any
 from omo.errors import NotEvaluable
 from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
 from omo.workflows.ultraplan.history import history_since
-from omo.workflows.ultraplan.models import Content, Document, FenceGlobs, Manifest, Step
+from omo.workflows.ultraplan.models import Content, Document, FenceGlobs, Manifest, Session, Step
 from tests.kept import copied
 from tests.project import git, head
 
@@ -102,7 +102,8 @@ def subject(number: int) -> str:
 
 
 def document(*steps: Step, fence: FenceGlobs | None = None) -> Document:
-    return Document("plan.md", "", version=(1, 7), steps=steps, fence=fence)
+    session = Session(1, "", 1, tuple(step.number for step in steps))
+    return Document("plan.md", "", version=(1, 7), steps=steps, fence=fence, sessions=(session,))
 
 
 def statuses(audit: Audit) -> dict[int, str]:

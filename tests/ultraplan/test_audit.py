@@ -32,7 +32,15 @@ def same(number: int, *expected: str) -> Step:
     return step(number, *expected, pattern=FEAT)
 
 
-# The commits since the base, each a message and what it touches; the steps; what becomes of each, and why.
+GIT = ("git",)
+COMMIT = (*GIT, "commit", "-q", "-m", subject(1))
+MOVED = (*GIT, "mv", "src/old", "src/new")
+REVERT = (*GIT, "revert", "--no-edit", "HEAD")
+SIDE = ((*GIT, "checkout", "-q", "-b", "side"),)
+MAIN = (*GIT, "checkout", "-q", "main")
+MERGE = (*GIT, "merge", "-q", "--no-ff", "side", "-m")
+
+# The commits since the base, each a message and what it touches, or words to git; the steps; what becomes of each; why.
 HISTORIES: dict[str, tuple[list[tuple[str, ...]], list[Step], str, str]] = {
     "two of five": (
         [(subject(1), "src/1"), (subject(2), "src/2")],
@@ -91,15 +99,57 @@ HISTORIES: dict[str, tuple[list[tuple[str, ...]], list[Step], str, str]] = {
         "",
     ),
     "a plan that allows skipping, nothing skipped": ([], [step(1, "src/a", on_failure="skip")], "missing", ""),
+    "a path that comes in a later commit": (
+        [(subject(1), "src/a"), ("fix: forgot one", "src/old")], [step(1, "src/a", "src/old")], "pass", "",
+    ),
+    "a deletion": ([(*GIT, "rm", "-q", "src/old"), COMMIT], [step(1, absent_paths=("src/old",))], "pass", ""),
+    "a rename": ([MOVED, COMMIT], [step(1, "src/new", absent_paths=("src/old",))], "pass", ""),
+    "a rename of what is to stay": ([MOVED, COMMIT], [step(1, "src/new", "src/old")], "drift", ""),
+    "no longer tracked, and left on the disk": (
+        [(*GIT, "rm", "-q", "--cached", "src/old"), COMMIT],
+        [step(1, "src/old")], "drift", "",
+    ),
+    "a squash with a line for each": ([(SQUASH, "src/a", "src/b")], [ONE, TWO], "pass pass", "also carries step 2"),
+    "merge --squash": (
+        [*SIDE, (subject(1), "src/a"), (subject(2), "src/b"), MAIN, (*GIT, "merge", "-q", "--squash", "side"),
+         (*GIT, "commit", "-q", "--no-edit")],
+        [ONE, TWO], "pass pass", "shared",
+    ),
+    "a merged branch": (
+        [(subject(1), "src/a"), *SIDE, (subject(2), "src/b"), MAIN, (*MERGE, "Merge branch 'side'")],
+        [ONE, TWO], "pass pass", "",
+    ),
+    "a branch merged under the step's subject": (
+        [*SIDE, ("wip", "src/a"), MAIN, (*MERGE, subject(1))], [ONE], "pass", "",
+    ),
+    "reverted, which quotes the subject": (
+        [(subject(1), "src/a"), REVERT], [step(1, "src/a", pattern="feat.s1.")], "drift", "reverted it",
+    ),
+    "reverted behind another step on the file": (
+        [(subject(1), "src/old"), (subject(2), "src/old"), REVERT],
+        [step(1, "src/old"), step(2, "src/old")], "pass drift", "",
+    ),
+    "done again after its revert": ([(subject(1), "src/a"), REVERT, (subject(1), "src/a")], [ONE], "pass", ""),
+    "the revert reverted": ([(subject(1), "src/a"), REVERT, REVERT], [ONE], "pass", ""),
     "no manifest": ([], [replace(ONE, manifest=NO_MANIFEST)], "unknown", ""),
 }  # fmt: skip
+
+
+def play(made: Repo, story: list[tuple[str, ...]]) -> None:
+    for word, *words in story:
+        if word == "git":
+            made.git(*words)
+        elif word == "write":
+            for path in words:
+                made.write(path)
+        else:
+            made.commit(word, *words)
 
 
 @pytest.mark.parametrize("name", HISTORIES)
 def test_what_becomes_of_each_step(made: Repo, name: str) -> None:
     commits, steps, expected, why = HISTORIES[name]
-    for message, *touched in commits:
-        made.commit(message, *touched)
+    play(made, commits)
     audit = made.audit(*steps)
     assert " ".join(statuses(audit).values()) == expected
     assert why in "\n".join(finding for audited in audit.steps for finding in audited.findings)
@@ -154,14 +204,6 @@ def test_a_file_without_a_commit_is_missing_and_dirty(made: Repo) -> None:
     assert "nothing says whose work they are" in findings(audit, 1)
 
 
-def test_a_path_may_come_in_a_later_commit(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    made.commit("fix: forgot one", "src/old")
-    audit = made.audit(step(1, "src/a", "src/old"))
-    assert audit.verdict == "pass"
-    assert [line.split(" ", 1)[1] for line in audit.unclaimed] == ["fix: forgot one"]
-
-
 def test_a_file_committed_and_then_only_kept_on_disk_is_drift(made: Repo) -> None:
     made.write(".gitignore", "src/a\n")
     made.git("add", ".gitignore")
@@ -173,37 +215,6 @@ def test_a_file_committed_and_then_only_kept_on_disk_is_drift(made: Repo) -> Non
     assert (made.root / "src/a").exists()
     audit = made.audit(ONE, base=begin)
     assert (statuses(audit), audit.dirty) == ({1: "drift"}, [])
-
-
-def test_untracking_a_file_that_stays_on_disk_is_not_changing_it(made: Repo) -> None:
-    made.write(".gitignore", "src/old\n")
-    made.git("add", ".gitignore")
-    made.git("commit", "-q", "-m", "ignore")
-    begin = made.head()
-    made.git("rm", "-q", "--cached", "src/old")
-    made.git("commit", "-q", "-m", subject(1))
-    assert statuses(made.audit(step(1, "src/old"), base=begin)) == {1: "drift"}
-
-
-# Deletions and renames
-
-
-def test_a_deletion_passes_when_it_was_committed(made: Repo) -> None:
-    made.remove(subject(1), "src/old")
-    assert made.audit(step(1, absent_paths=("src/old",))).verdict == "pass"
-
-
-def test_a_file_deleted_on_disk_only_is_dirty_and_missing(made: Repo) -> None:
-    (made.root / "src/old").unlink()
-    audit = made.audit(step(1, absent_paths=("src/old",)))
-    assert (statuses(audit), audit.dirty) == ({1: "missing"}, ["src/old"])
-
-
-def test_a_rename_is_a_path_gone_and_a_path_there(made: Repo) -> None:
-    made.git("mv", "src/old", "src/new")
-    made.git("commit", "-q", "-m", subject(1))
-    assert made.audit(step(1, "src/new", absent_paths=("src/old",))).verdict == "pass"
-    assert statuses(made.audit(step(1, "src/new", "src/old"))) == {1: "drift"}
 
 
 # Which commit is whose
@@ -232,63 +243,11 @@ def test_a_step_prefers_a_commit_after_that_of_the_step_before(made: Repo) -> No
     assert [step.commit for step in audit.steps] == [first, late]
 
 
-def test_commits_in_another_order_are_accepted(made: Repo) -> None:
-    for number, path in ((2, "src/b"), (3, "src/c"), (1, "src/a")):
-        made.commit(subject(number), path)
-    audit = made.audit(ONE, TWO, THREE)
-    assert audit.verdict == "pass"
-
-
-def test_a_squash_with_a_line_for_each_step_is_shared(made: Repo) -> None:
-    sha = made.commit(SQUASH, "src/a", "src/b")
-    audit = made.audit(ONE, TWO)
-    assert audit.verdict == "pass"
-    assert [step.commit for step in audit.steps] == [sha, sha]
-    assert "also carries step 2" in findings(audit, 1)
-    assert "shared" in findings(audit, 1)
-
-
-def test_git_merge_squash_is_shared(made: Repo) -> None:
-    made.git("checkout", "-q", "-b", "side")
-    made.commit(subject(1), "src/a")
-    made.commit(subject(2), "src/b")
-    made.git("checkout", "-q", "main")
-    made.git("merge", "-q", "--squash", "side")
-    made.git("commit", "-q", "--no-edit")
-    assert made.audit(ONE, TWO).verdict == "pass"
-
-
 # Merges
 
 
-def branch(made: Repo) -> None:
-    made.git("checkout", "-q", "-b", "side")
-
-
-def merge(made: Repo, message: str = "Merge branch 'side'") -> None:
-    made.git("checkout", "-q", "main")
-    made.git("merge", "-q", "--no-ff", "-m", message, "side")
-
-
-def test_steps_of_a_merged_branch_count(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    branch(made)
-    made.commit(subject(2), "src/b")
-    made.commit(subject(3), "src/c")
-    merge(made)
-    audit = made.audit(ONE, TWO, THREE, fence=FENCE)
-    assert (audit.verdict, audit.unclaimed) == ("pass", [])
-
-
-def test_a_branch_merged_under_the_steps_subject_counts(made: Repo) -> None:
-    branch(made)
-    made.commit("wip", "src/a")
-    merge(made, subject(1))
-    assert made.audit(ONE).verdict == "pass"
-
-
 def test_what_a_merge_slips_in_is_seen(made: Repo) -> None:
-    branch(made)
+    made.git("checkout", "-q", "-b", "side")
     made.commit(subject(1), "src/a")
     made.git("checkout", "-q", "main")
     made.git("merge", "-q", "--no-ff", "--no-commit", "side")
@@ -325,15 +284,6 @@ def test_a_merge_made_up_to_have_changed_everything_changed_nothing(made: Repo) 
 # Reverts
 
 
-def test_a_reverted_step_is_drift(made: Repo) -> None:
-    done = made.commit(subject(1), "src/a")
-    made.git("revert", "--no-edit", done)
-    audit = made.audit(step(1, "src/a", pattern="feat.s1."))
-    assert statuses(audit) == {1: "drift"}
-    assert audit.steps[0].commit == done, "the revert quotes the subject and is not the step's commit"
-    assert "reverted it" in findings(audit, 1)
-
-
 def test_an_edit_taken_back_by_hand_is_drift(made: Repo) -> None:
     before = (made.root / "src/old").read_text()
     made.commit(subject(1), "src/old")
@@ -344,42 +294,11 @@ def test_an_edit_taken_back_by_hand_is_drift(made: Repo) -> None:
     assert "as the base had it" in findings(audit, 1)
 
 
-def test_a_step_reverted_behind_another_step_on_the_same_file_is_drift(made: Repo) -> None:
-    made.commit(subject(1), "src/old")
-    second = made.commit(subject(2), "src/old")
-    made.git("revert", "--no-edit", second)
-    assert statuses(made.audit(step(1, "src/old"), step(2, "src/old"))) == {1: "pass", 2: "drift"}
-
-
-def test_a_step_done_again_after_its_revert_passes(made: Repo) -> None:
-    done = made.commit(subject(1), "src/a")
-    made.git("revert", "--no-edit", done)
-    again = made.commit(subject(1), "src/a")
-    audit = made.audit(ONE)
-    assert (audit.verdict, audit.steps[0].commit) == ("pass", again)
-
-
-def test_a_revert_of_the_revert_passes(made: Repo) -> None:
-    done = made.commit(subject(1), "src/a")
-    made.git("revert", "--no-edit", done)
-    made.git("revert", "--no-edit", "HEAD")
-    audit = made.audit(ONE)
-    assert (audit.verdict, audit.steps[0].commit) == ("pass", done)
-
-
 def test_a_step_may_be_a_revert(made: Repo) -> None:
     bad = made.commit("feat: bad idea", "src/old")
     begin = made.head()
     made.git("revert", "--no-edit", bad)
     assert made.audit(step(1, "src/old", pattern='^Revert "feat: bad'), base=begin).verdict == "pass"
-
-
-def test_a_linked_worktree_is_audited_by_its_own_branch(made: Repo, tmp_path: Path) -> None:
-    made.git("worktree", "add", "-q", "-b", "work", str(tmp_path / "linked"))
-    linked = Repo(tmp_path / "linked", made.base)
-    linked.commit(subject(1), "src/a")
-    assert linked.audit(ONE, fence=FENCE).verdict == "pass"
-    assert statuses(made.audit(ONE)) == {1: "missing"}
 
 
 # Skipped steps
@@ -392,68 +311,40 @@ def test_a_step_that_may_be_skipped_is_reported_as_skipped(made: Repo) -> None:
     assert findings(audit, 2) == "the service is down"
 
 
-def test_a_step_that_must_not_be_skipped_is_missing_still(made: Repo) -> None:
-    audit = made.audit(ONE, skipped={1: "no time"})
-    assert (statuses(audit), audit.missing) == ({1: "missing"}, [1])
-
-
 # Scope, forbidden paths, dirty trees
 
+DONE = (subject(1), "src/a")
+WRITE = "write"
+OURS = (".sisyphus/cc-omo/runtime.local.json", ".sisyphus/evidence/1/log.txt", "plan.md")
+LEFT_BEHIND = (".coverage", "src/__pycache__/a.pyc", "docs/__pycache__/b.pyc")
 
-def test_a_change_outside_the_fence_in_a_steps_own_commit_is_a_violation(made: Repo) -> None:
-    made.commit(subject(1), "src/a", "docs/x")
+# What happens; the verdict; what is changed against the scope, what is left alone, what is not committed.
+SCOPES: dict[str, tuple[list[tuple[str, ...]], str, list[str], list[str], list[str]]] = {
+    "outside, in the step's own commit": ([(*DONE, "docs/x")], "drift", ["docs/x"], [], []),
+    "outside, by somebody else": ([DONE, ("docs: theirs", "README.md")], "pass", [], ["README.md"], []),
+    "outside, edited": ([DONE, (WRITE, "README.md")], "pass", [], ["README.md"], []),
+    "outside, new": ([DONE, (WRITE, "docs/new")], "pass", [], ["docs/new"], []),
+    "outside, and taken back": ([DONE, ("chore: oops", "docs/x"), REVERT], "pass", [], [], []),
+    "never to be touched": ([DONE, (WRITE, "infra/main")], "drift", ["infra/main"], [], []),
+    "never, and taken back": ([DONE, ("chore: oops", "infra/main"), REVERT], "drift", ["infra/main"], [], []),
+    "what tests leave behind": ([DONE, (WRITE, *LEFT_BEHIND)], "pass", [], [], []),
+    "left behind, and kept": ([DONE, ("chore: keep it", ".coverage")], "pass", [], [".coverage"], []),
+    "dirty": ([DONE, (WRITE, "src/a", "src/new")], "drift", [], [], ["src/a", "src/new"]),
+    "our state, evidence and the plan": ([DONE, (WRITE, *OURS)], "pass", [], [], []),
+}
+
+
+@pytest.mark.parametrize("name", SCOPES)
+def test_what_is_changed_beside_the_steps(made: Repo, name: str) -> None:
+    story, verdict, violations, left_alone, dirty = SCOPES[name]
+    play(made, story)
     audit = made.audit(ONE, fence=FENCE)
-    assert (statuses(audit), audit.verdict, audit.left_alone) == ({1: "drift"}, "drift", [])
-    assert str(audit.violations[0]).startswith("docs/x: changed by")
-    assert "docs/x" in findings(audit, 1)
-
-
-@pytest.mark.parametrize("how", ["committed", "edited", "new"])
-def test_a_change_outside_the_fence_that_no_step_made_is_named_once_and_left_alone(made: Repo, how: str) -> None:
-    made.commit(subject(1), "src/a")
-    path = "docs/new" if how == "new" else "README.md"
-    made.write(path, "by somebody else\n")
-    if how == "committed":
-        made.commit("docs: by somebody else", "README.md")
-    audit = made.audit(ONE, fence=FENCE)
-    assert (audit.verdict, audit.violations, audit.dirty) == ("pass", [], [])
-    assert [violation.path for violation in audit.left_alone] == [path]
-    allowed = made.audit(ONE, fence=FENCE, allowed=[path])
-    assert (allowed.left_alone, allowed.allowed) == ([], [path])
-
-
-def test_what_is_never_touched_and_outside_too_is_one_violation(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    made.write("infra/main", "x\n")
-    audit = made.audit(ONE, fence=FENCE)
-    assert [(violation.path, violation.rule) for violation in audit.violations] == [("infra/main", NEVER)]
-    assert (audit.left_alone, audit.dirty) == ([], [])
-    allowed = made.audit(ONE, fence=FENCE, allowed=["infra/main"])
-    assert (allowed.verdict, allowed.violations, allowed.allowed) == ("pass", [], ["infra/main"])
-
-
-def test_what_tests_leave_behind_is_nobodys_work(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    for path in (".coverage", "src/__pycache__/a.pyc", "docs/__pycache__/b.pyc"):
-        made.write(path)
-    audit = made.audit(ONE, fence=FENCE)
-    assert (audit.verdict, audit.dirty, audit.left_alone) == ("pass", [], [])
-    made.commit("chore: keep it", ".coverage")
-    assert [violation.path for violation in made.audit(ONE, fence=FENCE).left_alone] == [".coverage"]
-
-
-def test_a_slip_outside_the_fence_that_was_taken_back_is_none(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    slip = made.commit("chore: oops", "docs/x")
-    made.git("revert", "--no-edit", slip)
-    assert made.audit(ONE, fence=FENCE).verdict == "pass"
-
-
-def test_what_is_never_touched_may_not_be_touched_and_taken_back(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    slip = made.commit("chore: oops", "infra/main")
-    made.git("revert", "--no-edit", slip)
-    assert str(made.audit(ONE, fence=FENCE).violations[0]).startswith("infra/main: changed by")
+    assert (audit.verdict, [each.path for each in audit.violations]) == (verdict, violations)
+    assert ([each.path for each in audit.left_alone], audit.dirty) == (left_alone, dirty)
+    assert all(str(each).startswith(f"{each.path}: changed ") for each in audit.violations)
+    let_through = [*violations, *left_alone, *dirty]
+    allowed = made.audit(ONE, fence=FENCE, allowed=let_through)
+    assert (allowed.verdict, allowed.left_alone, allowed.allowed) == ("pass", [], let_through)
 
 
 @pytest.mark.parametrize("how", ["committed", "taken back", "staged", "edited", "new"])
@@ -473,23 +364,6 @@ def test_forbidden_paths_hold_for_every_commit_and_the_tree(made: Repo, how: str
     audit = made.audit(step(1, "src/a", forbidden_paths=("infra/**",)), TWO)
     assert (audit.verdict, audit.violations[0].rule) == ("drift", NEVER)
     assert audit.violations[0].path.startswith("infra/")
-
-
-def test_a_dirty_tree_is_drift_with_the_list(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    made.write("src/a", "edited\n")
-    made.write("src/new")
-    audit = made.audit(ONE, fence=FENCE)
-    assert (audit.verdict, audit.dirty, bool(audit.violations)) == ("drift", ["src/a", "src/new"], False)
-
-
-def test_state_evidence_and_the_plan_itself_are_not_counted(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    made.write(".sisyphus/cc-omo/runtime.local.json", "{}")
-    made.write(".sisyphus/evidence/1/log.txt")
-    made.write("plan.md", "edited\n")
-    audit = made.audit(ONE, fence=FENCE)
-    assert (audit.verdict, audit.dirty, audit.violations) == ("pass", [], [])
 
 
 def test_a_plan_may_touch_what_one_of_its_sessions_may(made: Repo) -> None:
@@ -534,12 +408,6 @@ def test_no_repository_is_unknown(tmp_path: Path) -> None:
     assert "not a git repository" in unknown(Repo(tmp_path, "HEAD"))
 
 
-def test_rewritten_history_is_unknown(made: Repo) -> None:
-    made.git("commit", "-q", "--amend", "-m", "chore: begin again")
-    made.commit(subject(1), "src/a")
-    assert "no ancestor of HEAD" in unknown(made)
-
-
 def test_a_shallow_clone_is_unknown(made: Repo, tmp_path: Path) -> None:
     made.commit(subject(1), "src/a")
     run_git(tmp_path, "clone", "-q", "--depth", "1", made.root.as_uri(), "shallow")
@@ -557,15 +425,7 @@ def test_amending_since_the_base_is_evaluated_and_without_steps_nothing_passes(m
 def test_a_file_git_is_told_not_to_look_at_leaves_the_verdict_open(made: Repo, flag: str) -> None:
     made.commit(subject(1), "src/a")
     made.git("update-index", flag, "infra/main")
-    made.write("infra/main", "opened\n")
-    audit = made.audit(ONE, fence=FENCE)
-    assert (audit.verdict, statuses(audit)) == ("unknown", {1: "pass"})
-    assert "told not to look at infra/main" in audit.problems[0]
-
-
-def test_a_step_that_is_missing_is_missing_even_where_something_is_hidden(made: Repo) -> None:
-    made.git("update-index", "--assume-unchanged", "infra/main")
-    assert made.audit(ONE, fence=FENCE).verdict == "drift"
+    assert "told not to look at infra/main" in unknown(made)
 
 
 @pytest.mark.parametrize("pattern", [".*", "(", "(a|aa)+$"])

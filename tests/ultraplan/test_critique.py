@@ -60,13 +60,6 @@ def said_by_critic(root: Path, place: Caller, message: str, document: Document =
     return verdict
 
 
-def test_another_agents_word_is_no_critique(root: Path, place: Caller) -> None:
-    agents.expect(place, critique.CRITIC)
-    for agent in ("omo:explorer", "critic", "general-purpose"):
-        hear(root, answer(), agent)
-    assert critique.record(place, PLAN) is None
-
-
 def test_the_critic_of_a_conversation_that_asked_and_is_over_counts_for_the_next(root: Path, place: Caller) -> None:
     other = Caller(place.state, str(root), "other", "agent", NOW, 5.0)
     hear(root, answer(), session="other")
@@ -83,24 +76,6 @@ def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: Caller)
     events = Path(paths.events_file(place.state, SESSION))
     events.write_text(events.read_text().replace("an empty file would do", "nothing"))
     assert critique.record(place, PLAN) is None
-
-
-def test_the_newest_verdict_on_a_text_counts(root: Path, place: Caller) -> None:
-    assert said_by_critic(root, place, answer()).is_clean
-    assert not said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING])).is_clean
-    assert not critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))
-    assert said_by_critic(root, place, answer(EDITED), EDITED).is_clean
-    assert critique.is_clean(critique.latest(str(place.root), place.state, EDITED.digest))
-    assert not critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))
-
-
-def test_an_earlier_word_of_the_critic_cannot_be_picked(root: Path, place: Caller) -> None:
-    agents.expect(place, critique.CRITIC)
-    hear(root, answer())
-    hear(root, answer(verdict="findings", findings=[BLOCKING]))
-    verdict = critique.record(place, PLAN)
-    assert verdict is not None
-    assert not verdict.is_clean
 
 
 def test_a_journal_that_was_edited_is_not_believed_and_the_next_verdict_begins_anew(root: Path, place: Caller) -> None:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import omo
 from omo.errors import BadInput
 from omo.workflows.ultraplan.document import load, parse
 from omo.workflows.ultraplan.models import Content, Document, FenceGlobs, Manifest
-from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.rules import validate
 from tests.ultraplan.plans import manifest_text, plan_text, step_text, subject_of
 
@@ -44,7 +40,7 @@ def test_a_plan_is_read_with_steps_fields_and_manifests() -> None:
     assert third.on_failure_text == "read the error and write the function again"
     assert third.line == line_with(text, "### Step 3")
     assert third.text == step_text(3)
-    assert third.line_of() == third.line + text.splitlines()[third.line :].index("  manifest:") + 1
+    assert third.line_of("") == third.line + text.splitlines()[third.line :].index("  manifest:") + 1
     assert third.manifest.must_contain == (Content(path="src/part3.py", pattern=r"^def part3\("),)
     assert third.manifest.commit_message_pattern == r"^feat\(part3\):"
 
@@ -87,17 +83,6 @@ def test_front_matter_names_version_and_needs_and_shifts_no_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
-    [
-        ("plan_version: latest", "version"),
-        ("needs: [ ;rm ]", "needs"),
-    ],
-)
-def test_what_the_head_says_must_be_usable(said: str, code: str) -> None:
-    assert code in told(read(plan_text(version=None).replace("# Add parts\n", f"# Add parts\n\n{said}\n"))).values()
-
-
-@pytest.mark.parametrize(
     "heading",
     [
         "## Fase 2: Add part 2",
@@ -113,6 +98,7 @@ def test_what_the_head_says_must_be_usable(said: str, code: str) -> None:
         "### Step 2 - Add part 2",
         "### Step 2",
         "### **Step 2: Add part 2**",
+        "### ⚠️ **Step 2: Add part 2",
         "### Step 2.1: Add part 2",
         "> ### Step 2: Add part 2",
         "Step 2: Add part 2\n---",
@@ -242,10 +228,6 @@ def test_sessions_have_steps_dependencies_context_and_a_fence_of_their_own() -> 
     assert second.fence == FenceGlobs(("src/part3.py", "docs"), ())
 
 
-def test_a_plan_without_sessions_is_one() -> None:
-    assert [session.steps for session in read(plan_text(3)).sessions] == [(1, 2, 3)]
-
-
 @pytest.mark.parametrize(
     "text",
     ["", "\0", "### Step 1:", "---", "---\n: [\n---\n", "### Step 99999999999: x", "- Files\n" * 50, "#" * 10_000],
@@ -301,27 +283,11 @@ def test_any_mixture_of_pieces_is_read_and_judged(tmp_path_factory: pytest.TempP
     assert all(text.splitlines()[step.line - 1].lstrip("#>- ").lower().startswith("step") for step in document.steps)
 
 
-def test_reading_a_plan_loads_neither_git_nor_the_network() -> None:
-    source = Path(omo.__file__).parents[1]
-    code = (
-        f"import sys; sys.path.insert(0, {str(source)!r}); import omo.workflows.ultraplan.document; print(*sys.modules)"
-    )
-    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-    for module in (
-        "omo.proof.changes",
-        "omo.proof.run",
-        "omo.workflows.ultraplan.preflight",
-        "http.client",
-        "subprocess",
-    ):
-        assert module not in loaded
-
-
 # Plans from before manifests: what is made up for them, and that it is marked so
 
 
 def made_up(**fields: str) -> Manifest:
-    document = synthesise(parse(plan_text(1, version=None, step1={"manifest": None, **fields}), "plan.md"))
+    document = parse(plan_text(1, version=None, step1={"manifest": None, **fields}), "plan.md")
     assert document.is_legacy_synthesis
     return document.steps[0].manifest
 
@@ -363,9 +329,7 @@ def test_only_what_is_known_of_the_message_is_taken(checkpoint: str, pattern: st
 
 
 def test_a_strict_plan_gets_nothing_made_up_and_a_manifest_that_is_there_is_kept() -> None:
-    strict = synthesise(parse(plan_text(2, step1={"manifest": None}), "plan.md"))
+    strict = parse(plan_text(2, step1={"manifest": None}), "plan.md")
     assert (strict.steps[0].has_manifest, strict.is_legacy_synthesis) == (False, False)
     document = parse(plan_text(2, version="1.6", step1={"manifest": None}), "plan.md")
-    first, second = synthesise(document).steps
-    assert second == document.steps[1]
-    assert first.is_synthesised
+    assert [step.is_synthesised for step in document.steps] == [True, False]

@@ -52,14 +52,6 @@ def test_merged_commits_count_after_the_line_they_were_merged_into(made: Repo) -
     assert (merge.is_merge, merge.paths, merge.own_changes) == (True, ("s1", "s2"), ())
 
 
-def test_a_rename_is_a_deletion_and_an_addition_whatever_is_configured(made: Repo) -> None:
-    made.git("config", "diff.renames", "copies")
-    made.git("mv", "README.md", "NEW.md")
-    made.git("commit", "-q", "-m", "move")
-    (moved,) = history.history_since(made.root, made.base).commits
-    assert [(change.path, change.status) for change in moved.changes] == [("NEW.md", "A"), ("README.md", "D")]
-
-
 NAMES = ["with space", "zwölf/fünf.txt", "line\nbreak", "tab\there", 'quo"te', ":colon", "*", "-dash", "a" * 40]
 
 
@@ -101,12 +93,6 @@ def test_a_project_below_the_top_of_its_repository_has_its_own_paths(made: Repo)
 # What cannot be evaluated
 
 
-def test_a_branch_without_anything_in_common(made: Repo) -> None:
-    made.git("checkout", "-q", "--orphan", "fresh")
-    made.commit("other world", "x")
-    assert "no ancestor of HEAD" in why_not(made.root, made.base)
-
-
 def test_history_cut_off_beside_the_base(made: Repo) -> None:
     """The file that makes a clone shallow, written to hide what a merged branch did first."""
     made.git("checkout", "-q", "-b", "side")
@@ -126,14 +112,6 @@ def test_a_branch_named_like_the_whole_base_changes_nothing(made: Repo) -> None:
 
 
 # What is not committed
-
-
-def test_a_tree_is_dirty_by_edits_staging_and_new_files(made: Repo) -> None:
-    made.write("README.md", "edited\n")
-    made.write("new file")
-    made.write("staged")
-    made.git("add", "staged")
-    assert list(history.history_since(made.root, made.base).tree.dirty) == ["README.md", "new file", "staged"]
 
 
 def test_what_is_staged_and_then_taken_back_on_disk_is_dirty(made: Repo) -> None:
@@ -169,12 +147,3 @@ def test_what_a_committed_rule_ignores_is_not_dirty(made: Repo) -> None:
 
 
 # Reverts
-
-
-def test_a_revert_undoes_and_its_own_revert_redoes(made: Repo) -> None:
-    done = made.commit("feat: one", "a")
-    made.git("revert", "--no-edit", done)
-    assert history.undone(history.history_since(made.root, made.base).commits) == {done: 1}
-    undoing = made.head()
-    made.git("revert", "--no-edit", undoing)
-    assert history.undone(history.history_since(made.root, made.base).commits) == {undoing: 2}

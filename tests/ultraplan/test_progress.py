@@ -187,7 +187,7 @@ def test_a_step_that_was_edited_after_it_was_done_is_asked_about(tmp_path: Path)
     project = failed_after_its_first_step(tmp_path / "p")
     revise(project, plan_text(2, step1={"Changes": "a function `part1`, and it is fast"}))
     told = project.check("plan", "critique", "plan.md", code=3).err
-    assert "step 1 is done as the plan had it, and was edited since; put its text back" in told
+    assert "where it was done and edited since, put its text back" in told
     assert "must_contain" in told
 
 

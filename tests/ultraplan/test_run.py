@@ -12,8 +12,6 @@ import pytest
 
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused
 from omo.state import paths
-from omo.stop import sentences
-from omo.work import times
 from omo.work.lifecycle import require
 from omo.workflows.ultraplan import finish, verify
 from omo.workflows.ultraplan.run import PLAN, pinned_path
@@ -50,19 +48,6 @@ def test_start_records_the_base_the_fence_and_the_steps(tmp_path: Path) -> None:
     assert here.git("status", "--porcelain") == ""
 
 
-def test_a_defective_plan_is_refused_with_every_defect_and_nothing_is_written(tmp_path: Path) -> None:
-    here = make_project(tmp_path, step1={"Verify": None}, step2={"manifest": {"commit_message_pattern": ".*"}})
-    said = refused(here.start, "defects")
-    assert "step 1" in said
-    assert "step 2" in said
-    assert not os.path.exists(here.state)
-
-
-def test_what_omo_would_fill_in_is_named_where_it_is_missing(tmp_path: Path) -> None:
-    here = make_project(tmp_path, 1, step1={"manifest": None, "Checkpoint": None})
-    assert "omo plan critique plan.md fills in" in refused(here.start, "has 2 defects")
-
-
 @pytest.mark.parametrize("name", ["edited.py", "src/app.py"])
 def test_a_dirty_tree_is_refused_by_name(tmp_path: Path, name: str) -> None:
     here = make_project(tmp_path)
@@ -87,28 +72,6 @@ def test_a_directory_without_git_cannot_be_started_in(tmp_path: Path) -> None:
 
 
 # the critic's gate
-
-
-def test_only_a_clean_critique_of_this_text_that_a_hook_saw_lets_it_start(tmp_path: Path) -> None:
-    here = make_project(tmp_path)
-
-    def unreviewed() -> None:
-        here.start(unreviewed="")
-
-    assert "omo plan critique plan.md" in refused(unreviewed, "no clean critique")
-    record_critique(here)
-    before = (here.root / "plan.md").read_text()
-    here.commit_file("plan.md", "docs: think again", before + "\nOne more thought.\n")
-    refused(unreviewed, "no clean critique")
-    here.commit_file("plan.md", "docs: leave it", before)
-    assert here.start(unreviewed="a critic did look").state.overrides == [], "nothing had to be let through"
-
-
-def test_without_a_critic_a_reason_is_needed_and_stays_visible(tmp_path: Path) -> None:
-    here = make_project(tmp_path)
-    refused(lambda: here.start(unreviewed="because"), "10 characters are needed", BadInput)
-    here.start(unreviewed=WHY)
-    assert any(WHY in override for override in here.record().overrides)
 
 
 # one per worktree
@@ -167,35 +130,7 @@ def test_what_was_skipped_stays_so_and_does_not_hold_up_the_next_session(tmp_pat
     assert re.findall(r"^### Step (\d)", Path(here.recover().spec).read_text(), re.M) == ["0", "3"]
 
 
-def test_a_plan_that_was_changed_after_it_was_named_is_the_users_to_start(tmp_path: Path) -> None:
-    here = make_project(tmp_path, 2)
-    here.prompt("/omo:ultraexecute plan.md")
-    here.commit_file("plan.md", "docs: revise", plan_text(2, step2=SKIP))
-    refused(lambda: here.start(unreviewed=""), "not as it was when the user named it")
-    assert not here.start().state.is_named
-
-
-def test_what_an_earlier_start_left_outside_the_fence_goes_along(tmp_path: Path) -> None:
-    here = started(tmp_path, 2)
-    here.commit_file("infra/main.tf")
-    here.finish(*FAILURE)
-    here.show()
-    here.start()
-    assert here.record().left_behind
-
-
 # preflight
-
-
-def test_what_is_missing_blocks_the_session_and_opens_nothing(tmp_path: Path) -> None:
-    here = make_project(tmp_path, 1, needs=["cmd:no-such-program"])
-    assert here.start(PATH=os.environ["PATH"]).missing
-    assert here.told()["state"] == "blocked"
-    assert "no-such-program" in here.told()["why"]
-    assert "fence" not in here.told()
-    assert here.kinds() == ["preflight"]
-    following = here.status()[1]
-    assert (following.action, "omo plan start plan.md" in following.command) == ("unblock", True)
 
 
 def test_where_git_takes_no_push_the_question_names_the_plan_that_needs_none(tmp_path: Path) -> None:
@@ -206,19 +141,6 @@ def test_where_git_takes_no_push_the_question_names_the_plan_that_needs_none(tmp
 
 
 # the contract is pinned
-
-
-def test_editing_the_plan_after_start_changes_nothing_and_is_said(tmp_path: Path) -> None:
-    here = started(tmp_path, 2)
-    here.write("plan.md", plan_text(1))
-    here.write("src/part1.py", "def part1():\n    return 1\n")
-    here.git("add", "src")
-    here.git("commit", "-q", "-m", subject_of(1))
-    status, following = here.status()
-    assert (status.audit.missing, following.item) == ([2], "2")
-    done = here.finish()
-    assert (done.exit_code, done.closed) == (3, False)
-    assert "edited after start" in done.report
 
 
 def test_a_deleted_plan_is_no_way_out_and_no_dead_end(tmp_path: Path) -> None:
@@ -235,8 +157,8 @@ def test_editing_the_pinned_copy_ends_in_giving_up(tmp_path: Path) -> None:
     for path in (Path(pinned_path(here.state, here.record().run, "plan.md")), here.root / "plan.md"):
         path.write_text(path.read_text().replace("'^feat\\(part2\\):'", "'^x'"))
     status, following = here.status()
-    assert status.broken
-    assert following.action == "abandon"
+    assert "is no longer what it was started with" in status.unknown
+    assert (following.action, "omo plan finish --abandon" in following.command) == ("unknown", True)
     assert here.finish().exit_code == 4
     assert here.abandon().closed
 
@@ -315,7 +237,7 @@ def test_a_step_is_skipped_only_where_the_plan_says_so(tmp_path: Path) -> None:
     here = started(tmp_path, 3, (3,), step2=SKIP, step3=SKIP)
     assert "--failed 1" in refused(lambda: here.skip(1), "may not be skipped")
     refused(lambda: here.skip(2, "no"), "10 characters are needed", BadInput)
-    refused(lambda: here.skip(7), "none of this session's", BadInput)
+    refused(lambda: here.skip(7), "is no step", BadInput)
     refused(lambda: here.skip(3), "passes already")
     here.skip(2)
     here.status()
@@ -341,8 +263,8 @@ def test_a_session_that_passes_is_done_and_its_fence_comes_down(tmp_path: Path) 
     assert here.told()["outcome"] == here.record().finished["outcome"]
     assert here.told()["outcome"] == {
         "verdict": "waived",
-        "why": f"plan session {here.record().run}: 2 steps pass the audit; "
-        "2 Verify commands pass, which the plan's author chose",
+        "why": f"plan session {here.record().run}: 2 steps passed the audit; "
+        "2 Verify commands passed, which the plan's author chose",
         "exceptions": [{"what": "no clean critique of the plan", "by": "user", "why": WHY}],
     }
     assert "fence" not in here.told()
@@ -351,22 +273,6 @@ def test_a_session_that_passes_is_done_and_its_fence_comes_down(tmp_path: Path) 
     assert (again.report, again.exit_code, again.closed) == (done.report, 0, True)
     assert here.kinds().count("finished") == 1
     refused(lambda: here.finish(*FAILURE), r"ended \(pass\)")
-
-
-def test_a_clean_audit_is_the_agents_word_and_a_step_skipped_as_agreed_lowers_nothing(tmp_path: Path) -> None:
-    here = make_project(tmp_path, 2, step1=SKIP)
-    record_critique(here)
-    here.start(unreviewed="")
-    here.skip(1)
-    here.carry_out(2)
-    here.finish()
-    ended_at = times.clock(here.row()["work"]["ultraplan"]["at"])
-    assert sentences.release("done", here.row(), here.row(), {}) == (
-        f"omo: finished on the agent's word: ultraplan: plan session {here.record().run}: 1 step passes the audit; "
-        "1 Verify command passes, which the plan's author chose; "
-        "step 1 was skipped, as its plan allows: the plan lets it be left out; "
-        f"on the files as they were at {ended_at}. /omo:report shows what was seen."
-    )
 
 
 def test_an_end_on_the_agents_word_says_why_the_plan_that_the_user_named_does_not_prove_it(tmp_path: Path) -> None:
@@ -379,50 +285,6 @@ def test_an_end_on_the_agents_word_says_why_the_plan_that_the_user_named_does_no
     here.finish()
     assert here.told()["outcome"]["verdict"] == "attested"
     assert here.told()["outcome"]["why"].endswith("the project's tests (make test) do not pass (broken by it)")
-
-
-LET_THROUGH: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "no critic": ({}, {"unreviewed": WHY}, f"no clean critique of the plan (let through by the user: {WHY})"),
-    "an older plan": (
-        {"version": None, "step1": {"manifest": None}},
-        {"unreviewed": ""},
-        "a plan before 1.7: no critic was asked "
-        "(let through by the agent: what it does not say was taken from its prose)",
-    ),
-    "no preflight": (
-        {"needs": ["env:NOT_THERE"]},
-        {"OMO_SKIP_PREFLIGHT": "1", "by": "user"},
-        "preflight bypassed (let through by the user: OMO_SKIP_PREFLIGHT)",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", LET_THROUGH)
-def test_an_exit_meant_for_the_user_is_an_exception_whoever_took_it(tmp_path: Path, name: str) -> None:
-    changes, start, said = LET_THROUGH[name]
-    here = make_project(tmp_path, 1, **changes)
-    here.start(**start)
-    here.ledger().write_bytes(here.ledger().read_bytes() + b"rubbish\n")
-    assert here.user("ledger", "repair", "--session", here.session).code == 0
-    here.carry_out(1)
-    here.finish()
-    told = sentences.release("done", here.row(), here.row(), {})
-    assert told.startswith("omo: ended with exceptions: its ledger was damaged after row 2 ")
-    assert said in told
-
-
-def test_a_step_that_failed_ends_the_session_with_an_honest_report(tmp_path: Path) -> None:
-    here = started(tmp_path, 3, (1,))
-    done = here.finish(*FAILURE)
-    assert (done.exit_code, done.closed, done.verdict) == (3, True, "failed")
-    for said in ("step 1: pass", "step: 2", FAILURE[1], FAILURE[2], WHY):
-        assert said in done.report
-    assert here.counts() == ("blocked", 2, 3)
-    assert FAILURE[1] in here.told()["why"]
-    assert (here.told()["told"], "fence" in here.told()) == (False, False)
-    here.change_row(lambda row: {**row, "work": {"ultraplan": {**row["work"]["ultraplan"], "state": "active"}}})
-    here.status()
-    assert here.told()["state"] == "active", "what a person woke again is not put back to sleep"
 
 
 def test_a_failure_is_reported_even_where_the_manifest_holds_and_shown_bounded(tmp_path: Path) -> None:
@@ -454,21 +316,6 @@ def test_the_report_names_what_no_step_claims_and_what_lies_outside(tmp_path: Pa
     assert "chore: by the way" in done.report
     assert done.report.count("notes.txt") == 2, "how it ended, and what was let through"
     assert (done.closed, done.status.state.finished["outcome"]["verdict"]) == (True, "waived")
-
-
-@pytest.mark.parametrize("is_committed", [False, True])
-def test_what_is_never_touched_holds_the_session_until_it_is_reported_or_allowed(
-    tmp_path: Path, is_committed: bool
-) -> None:
-    here = started(tmp_path, 1, (1,))
-    here.write("infra/main.tf", "x\n")
-    if is_committed:
-        here.commit("chore: by somebody else")
-    done = here.finish()
-    assert (done.closed, done.next.action) == (False, "escalate")
-    assert "--failed 1 " in done.next.command, "the step is named, also where every one passes"
-    assert "/omo:allow infra/main.tf" in done.next.command
-    assert here.counts() == ("active", 1, 1), "something is open, though every step passes"
 
 
 def test_a_crash_between_the_ledger_and_the_session_is_mended_by_the_next_look(tmp_path: Path) -> None:
@@ -522,7 +369,6 @@ STATES = [
     ("start, 1 3, break part 2, finish", "mend", "omo plan finish --failed 2"),
     ("start, touch infra", "escalate", "omo plan finish --failed 1"),
     ("start, 1 3, recover", "execute", "omo plan finish --failed 2"),
-    ("start, 1 3, recover, recover", "execute", "omo plan finish --failed 2"),
     ("start, 1 3, fail", "escalate", "omo plan recover plan.md"),
     ("start, delete the plan", "execute", "omo plan finish --failed 1"),
     ("start, damage the ledger", "repair", SEAL),

@@ -123,12 +123,6 @@ def test_the_exit_condition_has_what_each_step_verifies_and_a_clean_audited_tree
     assert "omo plan finish" in conditions
 
 
-def test_a_spec_names_its_plan_and_the_text_it_was_made_from() -> None:
-    text = render(cut(plan_text(2))[0])
-    assert "- Master plan: `plan.md`" in text
-    assert documents.parse(plan_text(2), "plan.md").digest in text
-
-
 def test_what_the_plan_says_of_its_background_reaches_every_session_as_a_quotation() -> None:
     text = plan_text(2, sessions=[[1], [2]]).replace("## Scope", "## Context\n\nOld API:\n\n- goes away\n\n## Scope", 1)
     text = with_lines(text, 2, "Context: the second half")
@@ -357,9 +351,3 @@ def test_a_session_waits_for_one_that_says_that_it_blocks_it() -> None:
 )
 def test_what_has_no_order_is_refused_by_name(text: str, said: str) -> None:
     assert said in "\n".join(refused(text))
-
-
-def test_a_circle_through_steps_names_its_sessions() -> None:
-    text = plan_text(3, sessions=[[1, 3], [2]], step3={"Depends on": "Step 2"}, step2={"Depends on": "Step 1"})
-    (defect,) = refused(text)
-    assert "session 1 depends on session 2, which does not come before it" in defect

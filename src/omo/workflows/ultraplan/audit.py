@@ -11,13 +11,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from omo.errors import BadInput, NotEvaluable
+from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import globs
 from omo.proof.base import is_leftover
 from omo.proof.checks import Check, parse_checks
 from omo.proof.evaluate import CheckedTree, evaluate
 from omo.text import clip
 from omo.workflows.ultraplan.claims import CommitClaim, claim, wishes
+from omo.workflows.ultraplan.document import fence_of_plan
 from omo.workflows.ultraplan.history import Commit, History, PathChange
 from omo.workflows.ultraplan.models import Document, Manifest, Step, covering
 
@@ -136,8 +137,8 @@ class Audit:
         }
 
 
-def unknown(document: Document, error: NotEvaluable) -> Audit:
-    """What is left where git cannot be asked."""
+def unknown(document: Document, error: NotEvaluable | Refused) -> Audit:
+    """What is left where git cannot be asked, or what the plan was cannot be told."""
     reason = clip("; ".join(filter(None, (error.message, error.fix))), 500)
     steps = [_audited(step, "unknown", None, [reason]) for step in document.steps]
     return Audit(None, None, steps, problems=[reason])
@@ -186,7 +187,6 @@ def audit_history(
         allowed=[clip(path, 300) for path in sorted({*paths, *dirty}) if path in allowed],
         dirty=[clip(path, 300) for path in dirty if path not in allowed],
         unclaimed=_unclaimed(document, history, claims),
-        problems=[history.tree.problem] if history.tree.problem else [],
         changed=[change.path for change in history.changed],
     )
 
@@ -234,17 +234,19 @@ def _judge(
     if not step.has_manifest:
         return _audited(step, "unknown", None, ["it has no manifest, so nothing says when it is done"])
     failed, unsettled = _checked(step, history)
-    if own is None and manifest.expects_commit and not unclear:
+    is_missing = own is None and manifest.expects_commit and not unclear
+    if is_missing:
         pattern = clip(manifest.commit_message_pattern, 100)
         count, since = len(history.commits), history.base[:12]
         none = f"none of {count} commits since {since} is its own, with a subject like /{pattern}/"
         if not failed:
             none += "; its files are as they should be, but nothing says whose work they are"
-        return _audited(step, "missing", None, [none, *failed, *unsettled])
+        failed.insert(0, none)
     if unclear:
         unsettled.append(unclear)
     if own is None:
-        return _audited(step, _status(failed, unsettled), None, [*failed, *unsettled])
+        status = "missing" if is_missing else _status(failed, unsettled)
+        return _audited(step, status, None, [*failed, *unsettled])
     failed = [*_wrong_with_commit(manifest, own, history), *failed]
     if outside:
         failed.insert(0, f"its commit changes what it must not: {_named(outside)}")
@@ -340,7 +342,7 @@ def _violations(document: Document, history: History, claims: Mapping[int, Commi
                 if commit.sha in step_of:
                     steps.setdefault(change.path, step_of[commit.sha])
     now = [change for change in history.changed if _counts(change.path, document, history)]
-    fence = document.whole_fence
+    fence = fence_of_plan(document)
     rules: dict[str, str] = {}
     for change in (*ever, *now):
         if change.is_about(fence.never):

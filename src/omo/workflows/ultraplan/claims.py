@@ -10,7 +10,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from omo.proof import patterns
@@ -59,109 +60,97 @@ def wishes(manifest: Manifest) -> list[Wish]:
     return named
 
 
+class _NotTried(Exception):
+    """Why a step's pattern says nothing."""
+
+
 def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> tuple[dict[int, CommitClaim], dict[int, str]]:
     """By step number, for those that expect a commit: its claim, or why its pattern could not be tried."""
-    claiming = _Claiming(commits)
+    undone_at = undone(commits)
+    budget = patterns.SearchTime(SEARCH_SECONDS)
+    manifests: dict[int, Manifest] = {}
+    fits: dict[int, dict[int, int]] = {}  # by step: how well each commit with its subject carries it out
+    unclear: dict[int, str] = {}
     for step in steps:
         if step.manifest.expects_commit:
-            claiming.add(step.number, step.manifest)
+            try:
+                fits[step.number] = _fits(step.manifest, commits, undone_at, budget)
+                manifests[step.number] = step.manifest
+            except _NotTried as error:
+                unclear[step.number] = str(error)
+    claims: dict[int, CommitClaim] = {}
     for least in (ALL, SOME, NONE, UNDONE):
-        for number in claiming.open:
-            claiming.take(number, least)
+        for number, fit in fits.items():
+            taken = {own.index for own in claims.values()}
+            free = [index for index, rank in fit.items() if rank >= least and index not in taken]
+            if free and number not in claims:
+                earlier = [own.index for other, own in claims.items() if other < number]
+                # test_a_step_prefers_a_commit_after_that_of_the_step_before in tests/ultraplan/test_audit.py.
+                following = [index for index in free if index > max(earlier, default=-1)]
+                index = (following or free)[0]
+                claims[number] = CommitClaim(commits[index], index, undone_at=undone_at.get(commits[index].sha))
         if least == ALL:
-            for index in range(len(commits)):
-                claiming.share(index)
-    return claiming.result()
+            _share_squashes(manifests, commits, undone_at, budget, claims)
+    return claims, unclear
 
 
-class _Claiming:
-    """Steps are known by their number, commits by their index."""
-
-    def __init__(self, commits: Sequence[Commit]) -> None:
-        self._commits = commits
-        self._undone = undone(commits)
-        self._budget = patterns.SearchTime(SEARCH_SECONDS)
-        self._manifests: dict[int, Manifest] = {}
-        self._named: dict[int, list[int]] = {}  # by step: commits with its subject
-        self._claimed: dict[int, int] = {}
-        self._shared: dict[int, tuple[int, ...]] = {}
-        self._unclear: dict[int, str] = {}
-
-    def add(self, number: int, manifest: Manifest) -> None:
-        if problem := patterns.defect(manifest.commit_message_pattern):
-            self._unclear[number] = f"its commit_message_pattern cannot be used: {problem}"
-            return
-        self._manifests[number] = manifest
-        self._named[number] = []
-        for index, commit in enumerate(self._commits):
-            if self._matches(number, commit.subject):
-                self._named[number].append(index)
-
-    @property
-    def open(self) -> list[int]:
-        return [number for number in self._named if number not in self._claimed]
-
-    def take(self, number: int, least: int) -> None:
-        """A free commit with the step's subject that carries it out at least so well."""
-        free = []
-        for index in self._named[number]:
-            if index not in self._claimed.values() and self._rank(number, index) >= least:
-                free.append(index)
-        if free:
-            earlier = [index for other, index in self._claimed.items() if other < number]
-            # test_a_step_prefers_a_commit_after_that_of_the_step_before in tests/ultraplan/test_audit.py.
-            following = [index for index in free if index > max(earlier, default=-1)]
-            self._claimed[number] = (following or free)[0]
-
-    def share(self, index: int) -> None:
-        """A squash is for who holds it and who could, each with a line of the message to itself."""
-        commit = self._commits[index]
-        if not self.open or commit.sha in self._undone:
-            return
+def _share_squashes(
+    manifests: Mapping[int, Manifest],
+    commits: Sequence[Commit],
+    undone_at: Mapping[str, int],
+    budget: patterns.SearchTime,
+    claims: dict[int, CommitClaim],
+) -> None:
+    """A squash is for who holds it and who could, each with a line of the message to itself."""
+    for index, commit in enumerate(commits):
+        if commit.sha in undone_at or len(claims) == len(manifests):
+            continue
         lines = [commit.subject]
         for line in commit.body.splitlines()[:MOST_LINES]:  # as squashes list them: indented, or as points of a list
             lines.append(line.strip().removeprefix("* ").removeprefix("- ").strip())
         together = []
-        for number in self._named:
-            if self._claimed.get(number, index) != index or self._rank(number, index) < ALL:
+        for number, manifest in manifests.items():
+            is_elsewhere = number in claims and claims[number].index != index
+            if is_elsewhere or _fit(manifest, commit, undone_at) < ALL:
                 continue
-            for line in lines:
-                if line and self._matches(number, line):
+            with suppress(_NotTried):
+                line = next((line for line in lines if line and _matches(manifest, line, budget)), "")
+                if line:
                     lines.remove(line)
                     together.append(number)
-                    break
         if len(together) > 1:
             for number in together:
-                self._claimed[number] = index
-                self._shared[number] = tuple(other for other in together if other != number)
+                claims[number] = CommitClaim(commit, index, tuple(other for other in together if other != number))
 
-    def result(self) -> tuple[dict[int, CommitClaim], dict[int, str]]:
-        claims = {}
-        for number, index in self._claimed.items():
-            commit = self._commits[index]
-            claims[number] = CommitClaim(commit, index, self._shared.get(number, ()), self._undone.get(commit.sha))
-            self._unclear.pop(number, None)
-        return claims, self._unclear
 
-    def _rank(self, number: int, index: int) -> int:
-        commit = self._commits[index]
-        met = [wish.is_met_by(commit.changes) for wish in wishes(self._manifests[number])] or [bool(commit.changes)]
-        if commit.sha in self._undone:
-            return UNDONE if any(met) else NO
-        if all(met):
-            return ALL
-        return SOME if any(met) else NONE
+def _fits(
+    manifest: Manifest, commits: Sequence[Commit], undone_at: Mapping[str, int], budget: patterns.SearchTime
+) -> dict[int, int]:
+    if problem := patterns.defect(manifest.commit_message_pattern):
+        raise _NotTried(f"its commit_message_pattern cannot be used: {problem}")
+    fits = {}
+    for index, commit in enumerate(commits):
+        if _matches(manifest, commit.subject, budget):
+            fits[index] = _fit(manifest, commit, undone_at)
+    return fits
 
-    def _matches(self, number: int, line: str) -> bool:
-        if number in self._unclear:
+
+def _fit(manifest: Manifest, commit: Commit, undone_at: Mapping[str, int]) -> int:
+    met = [wish.is_met_by(commit.changes) for wish in wishes(manifest)] or [bool(commit.changes)]
+    if commit.sha in undone_at:
+        return UNDONE if any(met) else NO
+    if all(met):
+        return ALL
+    return SOME if any(met) else NONE
+
+
+def _matches(manifest: Manifest, line: str, budget: patterns.SearchTime) -> bool:
+    pattern = manifest.commit_message_pattern
+    for start in _ABOUT_OTHERS:
+        # "a revert that quotes it" of test_what_becomes_of_each_step in tests/ultraplan/test_audit.py.
+        if line.startswith(start) and start.rstrip(' "!') not in pattern:
             return False
-        pattern = self._manifests[number].commit_message_pattern
-        for start in _ABOUT_OTHERS:
-            # "a revert that quotes it" of test_what_becomes_of_each_step in tests/ultraplan/test_audit.py.
-            if line.startswith(start) and start.rstrip(' "!') not in pattern:
-                return False
-        try:
-            return self._budget.found(pattern, line)
-        except patterns.TooSlow:
-            self._unclear[number] = TOO_SLOW
-            return False
+    try:
+        return budget.found(pattern, line)
+    except patterns.TooSlow:
+        raise _NotTried(TOO_SLOW) from None

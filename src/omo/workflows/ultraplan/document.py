@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Sequence
@@ -10,13 +9,11 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from omo.errors import BadInput
 from omo.proof import documents, globs
 from omo.safe_open import regular_file
-from omo.strict import defects_of
 from omo.text import clip
+from omo.workflows.ultraplan import manifests
 from omo.workflows.ultraplan.markdown import (
     FIELDS,
     Fenced,
@@ -36,7 +33,6 @@ from omo.workflows.ultraplan.models import (
     ON_FAILURE,
     Document,
     FenceGlobs,
-    Manifest,
     PlanDefect,
     Session,
     Step,
@@ -202,7 +198,10 @@ def _read_steps(document: Document, page: Page, headings: Sequence[Heading], def
         own = next((block for block in blocks if heading.start < block.line <= end), None)
         if own is not None:
             unused.remove(own.line)
-        steps.append(_step(page, heading, end, own, defects))
+        step = _step(page, heading, end, own, defects)
+        if document.is_legacy and not step.has_manifest:
+            step = replace(step, manifest=manifests.made_up(step), manifest_lines={})
+        steps.append(step)
     for line in sorted(unused):
         message = "this manifest belongs to no step, or is the second of one; a step has one below its `### Step N:`"
         defects.append(PlanDefect(line, "manifest-count", message))
@@ -243,55 +242,10 @@ def _step(page: Page, heading: Heading, end: int, block: Fenced | None, defects:
         on_failure_text=on_failure[2].strip() if on_failure else failure,
         checkpoint=values.get("checkpoint", ""),
         depends_on=numbers_of(values.get("depends on", "")),
-        manifest=_manifest(block, number, defects) if block else NO_MANIFEST,
+        manifest=manifests.read(block, number, defects) if block else NO_MANIFEST,
         field_lines=lines,
-        manifest_lines=_key_lines(block) if block else {},
+        manifest_lines=manifests.key_lines(block) if block else {},
     )
-
-
-def _manifest(block: Fenced, step: int, defects: list[PlanDefect]) -> Manifest:
-    """Read strictly, because a misspelt key must not weaken the contract. None at all where it cannot be used."""
-    where = f"step {step}: manifest"
-    try:
-        data = documents.parse(block.content, "manifest.yaml")
-    except BadInput as error:
-        line = error.details.get("line")
-        offset = line - 1 if isinstance(line, int) else 0
-        problem = error.details.get("problem") or error.message
-        defects.append(PlanDefect(block.line + offset, "manifest-yaml", f"{where} is not usable YAML: {problem}"))
-        return NO_MANIFEST
-    values = data.get("manifest") if isinstance(data, dict) and len(data) == 1 else None
-    if not isinstance(values, dict):
-        message = f"{where}: its keys stand below `manifest:`, indented, and nothing stands beside it"
-        defects.append(PlanDefect(block.line, "manifest-form", message))
-        return NO_MANIFEST
-    lines = _key_lines(block)
-    for key in values:
-        if key not in Manifest.model_fields:
-            # A misspelt key leaves its check out; one that is nothing like ours may belong to a newer tool.
-            plain = re.sub(r"[\s-]+", "_", str(key)[:60].lower())
-            near = difflib.get_close_matches(plain, Manifest.model_fields, n=1, cutoff=0.7)
-            hint = f"did you mean {near[0]}?" if near else f"it checks nothing ({', '.join(Manifest.model_fields)})"
-            message = f"{where}.{clip(str(key), 60)} is no key of ours; {hint}"
-            defects.append(PlanDefect(lines.get(key, block.line), "manifest-key", message, is_advisory=not near))
-    try:
-        return Manifest.model_validate(values)
-    except ValidationError as error:
-        messages = defects_of(error, Manifest, where=("manifest",))
-        for problem, says in zip(error.errors(include_url=False), messages, strict=True):
-            line = lines.get(str(problem["loc"][0]), block.line)
-            if problem["type"] == "missing":
-                says += "; write it even when it is empty"
-            defects.append(PlanDefect(line, "manifest-value", f"step {step}: {says}"))
-        return NO_MANIFEST
-
-
-def _key_lines(block: Fenced) -> dict[str, int]:
-    lines = {"": block.line}
-    for number, text in enumerate(block.content.splitlines(), start=block.line):
-        if key := re.match(r"\s*[\"']?([\w-]+)[\"']?\s*:", text):
-            lines.setdefault(key[1], number)
-    return lines
 
 
 # sessions and fences
@@ -325,6 +279,17 @@ def fence_of_session(document: Document, session: Session) -> FenceGlobs:
         named += [path for key, path in step.manifest.named_paths if key != "forbidden_paths"]
     touch = own.touch or whole.touch or tuple(dict.fromkeys(filter(None, named)))
     return FenceGlobs(touch, tuple(dict.fromkeys([*whole.never, *own.never, *forbidden_by(steps)])))
+
+
+def fence_of_plan(document: Document) -> FenceGlobs:
+    """What one of its sessions may change, the plan may; what a step forbids, it forbids to its own session alone."""
+    fences = [fence_of_session(document, session) for session in document.sessions]
+    if len(fences) == 1:
+        return fences[0]
+    touch: list[str] = []
+    for fence in fences:
+        touch += fence.touch
+    return replace(document.fence or FenceGlobs(), touch=tuple(dict.fromkeys(touch)))
 
 
 def _sessions(document: Document, page: Page, headings: Sequence[Heading]) -> tuple[Session, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from omo.clock import stamp
@@ -54,16 +54,27 @@ class Failure:
 
 @dataclass(frozen=True)
 class FinishedSession:
-    """`closed` says whether the run is over; `exit_code` is that of the audit."""
+    """What came of it. `verdict` is how it ended, or the audit's where it is still under way."""
 
     status: RunStatus
-    report: str
-    path: str
-    verdict: str
-    closed: bool
-    exit_code: int
     next: NextStep
-    results: list[Verify] = field(default_factory=list)
+    verdict: str
+    report: str
+    results: Sequence[Verify] = ()
+
+    @property
+    def path(self) -> str:
+        return report_path(self.status.run)
+
+    @property
+    def closed(self) -> bool:
+        return bool(self.status.state.end)
+
+    @property
+    def exit_code(self) -> int:
+        if self.verdict == "failed":  # which is no pass, even where the manifest of the step holds
+            return EXIT_CODES[self.status.state.finished["audit"]] or EXIT_CODES["drift"]
+        return EXIT_CODES.get(self.verdict, 0)
 
 
 def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = "", handoff: str = "") -> FinishedSession:
@@ -71,31 +82,21 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     reported as failed."""
     _hand_over(run, handoff)
     state = run.require_whole()
-    if state.end and failure is None:
-        return _again(run)
-    is_told_again = state.end == "failed" and failure is not None  # the user has answered, and it still cannot go on
-    if not state.is_open and not is_told_again:
-        raise state.not_open
     if failure is not None:
-        _require_told(state, failure)
+        return _fail(run, failure)
+    if state.end:
+        return _again(run)
+    if not state.is_open:
+        raise state.not_open
     if unverified:
         _require_not_failing(run, unverified)
-    is_newer_named = is_another_named(run.caller, state.path, state.plan, state.started_at)
     status = audit_run(run, is_ending=True)
     audit = status.audit
-    row: RunRow = {"verdict": "pass", "audit": audit.verdict, "by": run.caller.by, "missing": audit.missing}
-    row |= {"passed": audit.passed, "head": audit.head}
-    if failure is not None:
-        texts = {key: block(str(value), LONGEST) for key, value in asdict(failure).items()}
-        row |= {"verdict": "failed", "failed": {**texts, "step": failure.step}}
-        why = f"plan session {state.run} stopped at step {failure.step}: {clip(failure.error, LONGEST_WHY)}"
-        ended = outcome.outcome(outcome.ENDED, why, state.exceptions)
-        # A step that is reported as failed is no pass, even where its manifest holds.
-        return _close(status, row, ended, audit.exit_code or EXIT_CODES["drift"])
     if audit.verdict != "pass":
         return _not_closed(status)
     held = pins.hold(run.caller, is_last=not sessions_left(status))
     commands = _pinned_commands(status)
+    row = _row_of_end(status, "pass")
     if unverified:
         commands = [command for command in commands if not command.argv]  # what could be run is an exception
         row["unverified"] = clip(unverified, 1000)
@@ -106,8 +107,41 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     before = {state.path, *audit.allowed, *(violation.path for violation in audit.left_alone)}
     if set(edited) - before:  # by the very commands that were to look at it
         return _not_closed(audit_run(run), results)
-    ended = _outcome(status, row, results, held, is_newer_named=is_newer_named)
-    return _close(status, row, ended, 0, results)
+    row["files"] = bound.files_of_end(run.caller.root, run.caller.events)
+    row["outcome"] = _outcome(status, row, results, held)
+    return _close(status, row, results)
+
+
+def _fail(run: PlanRun, failure: Failure) -> FinishedSession:
+    """Also once more, where the user has answered and it still cannot go on."""
+    state = run.require_whole()
+    if not state.is_open and state.end != "failed":
+        raise state.not_open
+    _require_step(state, failure.step)
+    require_reason(failure.error, "--error", "say what was seen, as it was printed")
+    require_reason(failure.tried, "--tried", "say what was tried")
+    status = audit_run(run)
+    row = _row_of_end(status, "failed")
+    texts = {"error": block(failure.error, LONGEST), "tried": block(failure.tried, LONGEST)}
+    row["failed"] = {"step": failure.step, **texts}
+    why = f"plan session {state.run} stopped at step {failure.step}: {clip(failure.error, LONGEST_WHY)}"
+    row["outcome"] = outcome.outcome(outcome.ENDED, why, state.exceptions)
+    return _close(status, row)
+
+
+def _require_step(state: PlanState, number: int) -> None:
+    if number not in state.steps:
+        known = ", ".join(map(str, state.steps))
+        raise BadInput(f"step {number} is no step of this session", fix=f"name one of {known}")
+
+
+def _row_of_end(status: RunStatus, verdict: str) -> RunRow:
+    run, audit = status.run, status.audit
+    row: RunRow = {"kind": "finished", "verdict": verdict, "audit": audit.verdict, "by": run.caller.by}
+    row |= {"passed": audit.passed, "missing": audit.missing, "head": audit.head, "report": report_path(run)}
+    if audit.violations:
+        row["violations"] = [str(violation) for violation in audit.violations[:MOST_VIOLATIONS]]
+    return row
 
 
 def _hand_over(run: PlanRun, handoff: str) -> None:
@@ -119,14 +153,6 @@ def _hand_over(run: PlanRun, handoff: str) -> None:
     if run.require_whole().end:
         report = documents.text_of(report_path(run)) or ""
         store.replace(report_path(run), f"{report}- for the next session: {block(handoff, LONGEST)}\n")
-
-
-def _require_told(state: PlanState, failure: Failure) -> None:
-    if failure.step not in state.steps:
-        known = ", ".join(map(str, state.steps))
-        raise BadInput(f"--failed {failure.step} is no step of this session", fix=f"name one of {known}")
-    require_reason(failure.error, "--error", "say what was seen, as it was printed")
-    require_reason(failure.tried, "--tried", "say what was tried")
 
 
 def _require_not_failing(run: PlanRun, reason: str) -> None:
@@ -155,40 +181,31 @@ def abandon(run: PlanRun, reason: str, *, handoff: str = "") -> FinishedSession:
     if state.end in ("pass", "abandoned"):
         return _again(run)
     status = audit_run(run) if state.is_open else RunStatus(run)
-    row: RunRow = {"verdict": "abandoned", "audit": status.audit.verdict, "by": by, "reason": clip(reason, 1000)}
+    row = _row_of_end(status, "abandoned")
+    row["reason"] = clip(reason, 1000)
     row["passed"] = sorted({*state.done, *status.audit.passed})
-    why = f"the agent abandoned plan session {state.run}"
-    if by == "user":
-        why = f"plan session {state.run} was ended by the user"
+    left = [str(number) for number in state.steps if number not in row["passed"]]
+    why = f"plan session {state.run} was ended by the user"
+    if by != "user":
+        why = f"the agent abandoned plan session {state.run}"
+        if left:
+            what = f"plan session {state.run} was given up with step {', '.join(left)} of {clip(state.path, 80)} undone"
+            note_given_up(run, what, clip(reason, LONGEST_WHY))
     why = f"{why}: {clip(reason, LONGEST_WHY)}"
-    left = [number for number in state.steps if number not in row["passed"]]
-    if by != "user" and left:
-        steps = ", ".join(map(str, left))
-        what = f"plan session {state.run} was given up with step {steps} of {clip(state.path, 80)} undone"
-        note_given_up(run, what, clip(reason, LONGEST_WHY))
-    return _close(status, row, outcome.outcome(outcome.ENDED, why, state.exceptions), 0)
+    row["outcome"] = outcome.outcome(outcome.ENDED, why, state.exceptions)
+    return _close(status, row)
 
 
-def _close(
-    status: RunStatus, row: RunRow, ended: Outcome, exit_code: int, results: Sequence[Verify] = ()
-) -> FinishedSession:
+def _close(status: RunStatus, row: RunRow, results: Sequence[Verify] = ()) -> FinishedSession:
     run = status.run
-    if status.audit.violations:
-        row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
-    if row["verdict"] == "pass":
-        row["files"] = bound.files_of_end(run.caller.root, run.caller.events)
-    events: list[RunRow] = [{"kind": "finished", **row, "report": report_path(run), "outcome": ended}]
-    if results:
-        events.insert(0, _verified_row(status, results))
-    run.append(*events)
-    status = replace(status, run=run)
-    end = status.state.end
-    if end == "pass" and run.caller.row().get("givenUp"):
+    run.append(*_verified_rows(status, results), row)
+    has_passed = row["verdict"] == "pass"
+    if has_passed and run.caller.row().get("givenUp"):
         for earlier in runs_of_repository(run.caller, status.state.path):
             if _answers_for(status, earlier):
                 take_up_again(run.caller, earlier.id)
-    done = _reported(status, results, next_step(status), end, exit_code)
-    publish_end(status, progressed=end == "pass")
+    done = _reported(status, row["verdict"], next_step(status), results)
+    publish_end(status, progressed=has_passed)
     return done
 
 
@@ -204,31 +221,29 @@ def _answers_for(status: RunStatus, earlier: PlanRun) -> bool:
 
 
 def _not_closed(status: RunStatus, results: Sequence[Verify] = ()) -> FinishedSession:
-    run = status.run
     if results:
-        run.append(_verified_row(status, results))
+        status.run.append(*_verified_rows(status, results))
     verdict: str = status.audit.verdict
     if verdict == "pass":
         verdict = verify.verdict_of(results)
-    return _reported(status, results, publish_status(status), verdict, EXIT_CODES[verdict])
+    return _reported(status, verdict, publish_status(status), results)
 
 
-def _verified_row(status: RunStatus, results: Sequence[Verify]) -> RunRow:
+def _verified_rows(status: RunStatus, results: Sequence[Verify]) -> list[RunRow]:
+    if not results:
+        return []
     rows = [result.row for result in results]
-    return {"kind": "verified", "head": status.audit.head, "verdict": verify.verdict_of(results), "results": rows}
+    return [{"kind": "verified", "head": status.audit.head, "verdict": verify.verdict_of(results), "results": rows}]
 
 
-def _reported(
-    status: RunStatus, results: Sequence[Verify], step: NextStep, verdict: str, exit_code: int
-) -> FinishedSession:
-    run = status.run
-    state = status.state
+def _reported(status: RunStatus, verdict: str, step: NextStep, results: Sequence[Verify]) -> FinishedSession:
+    state, run = status.state, status.run
     lines = [f"run: {state.run}, begun {state.started_at}, reported {stamp(run.caller.now)}"]
     lines += [*in_lines(status), f"next: {step.text}"]
     title = clip(status.document.title, 120) or state.path
     text = "\n".join([f"# Session report: {title}", "", *(f"- {line}" for line in lines), ""])
     store.replace(report_path(run), text)
-    return FinishedSession(status, text, report_path(run), verdict, bool(state.end), exit_code, step, list(results))
+    return FinishedSession(status, step, verdict, text, results)
 
 
 def report_path(run: PlanRun) -> str:
@@ -238,28 +253,18 @@ def report_path(run: PlanRun) -> str:
 def _again(run: PlanRun) -> FinishedSession:
     """The run is over; what a crash kept from the session is told now."""
     status = RunStatus(run)
-    step = publish_status(status)
-    end = status.state.end
-    code = 0
-    if end == "failed":
-        code = EXIT_CODES.get(status.state.finished["audit"], 0) or EXIT_CODES["drift"]
-    path = report_path(run)
-    return FinishedSession(status, documents.text_of(path) or "", path, end, True, code, step)
+    report = documents.text_of(report_path(run)) or ""
+    return FinishedSession(status, publish_status(status), status.state.end, report)
 
 
 # how a session that passed its audit ended
 
 
-def _outcome(
-    status: RunStatus, finished: RunRow, results: Sequence[Verify], held: pins.Held, *, is_newer_named: bool
-) -> Outcome:
+def _outcome(status: RunStatus, finished: RunRow, results: Sequence[Verify], held: pins.Held) -> Outcome:
     state = status.state
     count = len(status.audit.passed)
-    parts = [f"plan session {state.run}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
-    exceptions = [*state.exceptions, *_let_unverified(status, finished), *_outside(status), *held.exceptions]
-    if is_newer_named:
-        was = f"carried out as {clip(state.path, 100)} was before the user named it again"
-        exceptions.append(outcome.exception(was, "agent", "the session had begun"))
+    parts = [f"plan session {state.run}: {counted(count, 'step')} passed the audit"]
+    exceptions = [*_let_through(status, finished), *held.exceptions]
     if state.before:
         parts.append(f"step {', '.join(map(str, state.before))} was done before this session")
     if state.sessions > 1:
@@ -295,26 +300,24 @@ def _outcome(
     return outcome.outcome(outcome.ATTESTED, "; ".join([*parts, *weak]), exceptions)
 
 
-def _outside(status: RunStatus) -> list[LetThrough]:
-    """What is changed where the session had no business, and stays: the user's to look at."""
-    exceptions = []
-    if status.audit.left_alone:
-        paths = clip(", ".join(violation.path for violation in status.audit.left_alone), LONGEST_WHY)
-        why = "no step's commit has it, and the fence saw no call that writes it"
-        exceptions.append(outcome.exception(f"changed outside the fence: {paths}", "user, or a script", why))
-    if status.audit.allowed:
-        paths = clip(", ".join(status.audit.allowed), LONGEST_WHY)
-        exceptions.append(outcome.exception(f"changed beside the plan: {paths}", "user", "/omo:allow"))
-    return exceptions
-
-
-def _let_unverified(status: RunStatus, finished: RunRow) -> list[LetThrough]:
-    """Verify commands that could have been run, and were let through with a reason."""
-    exceptions = []
+def _let_through(status: RunStatus, finished: RunRow) -> list[LetThrough]:
+    """Verify commands that could have been run, and what is changed where the session had no business, and stays."""
+    state, audit = status.state, status.audit
+    exceptions = list(state.exceptions)
     for command in _pinned_commands(status):
         if command.argv and finished.get("unverified"):
             what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
             exceptions.append(outcome.exception(what, finished["by"], clip(finished["unverified"], LONGEST_WHY)))
+    if audit.left_alone:
+        paths = clip(", ".join(violation.path for violation in audit.left_alone), LONGEST_WHY)
+        why = "no step's commit has it, and the fence saw no call that writes it"
+        exceptions.append(outcome.exception(f"changed outside the fence: {paths}", "user, or a script", why))
+    if audit.allowed:
+        paths = clip(", ".join(audit.allowed), LONGEST_WHY)
+        exceptions.append(outcome.exception(f"changed beside the plan: {paths}", "user", "/omo:allow"))
+    if is_another_named(status.run.caller, state.path, state.plan, state.started_at):
+        was = f"carried out as {clip(state.path, 100)} was before the user named it again"
+        exceptions.append(outcome.exception(was, "agent", "the session had begun"))
     return exceptions
 
 
@@ -324,8 +327,7 @@ def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], 
     passing = [command for command in results if command.result == verify.PASS]
     not_run = [str(command) for command in results if command.result == verify.NOT_RUN]
     if passing:
-        verb = "passes" if len(passing) == 1 else "pass"
-        facts.append(f"{counted(len(passing), 'Verify command')} {verb}, which the plan's author chose")
+        facts.append(f"{counted(len(passing), 'Verify command')} passed, which the plan's author chose")
         subject = _subject(status)
         facts += proving.allowed_notes(subject)
         doubts += proving.doubts(subject, [Plain(command.argv, timeout=verify.SECONDS) for command in passing])
@@ -392,11 +394,7 @@ def _whole_plan(status: RunStatus) -> tuple[str, list[LetThrough]]:
     def against(what: str, why: str) -> None:
         exceptions.append(outcome.exception(what, "agent, or the user", clip(why, 200)))  # between sessions nobody saw
 
-    try:
-        audit = audit_plan(status.run.caller, status.run, whole=status.whole).audit
-    except Refused as error:
-        against("the whole plan could not be audited", error.message)
-        return "", exceptions
+    audit = audit_plan(status.run.caller, status.run, whole=status.whole).audit
     here = {violation.path for violation in status.audit.left_alone}
     outside = [violation.path for violation in audit.left_alone if violation.path not in here]
     for violation in audit.violations:
@@ -421,9 +419,7 @@ def skip(run: PlanRun, number: int, reason: str) -> NextStep:
     state = run.require_whole()
     if not state.is_open:
         raise state.not_open
-    if number not in state.steps:
-        known = ", ".join(map(str, state.steps))
-        raise BadInput(f"step {number} is none of this session's", fix=f"name one of {known}")
+    _require_step(state, number)
     require_reason(reason, "--reason", "say why it is left out")
     status = audit_run(run)
     status.require_evaluable()

@@ -72,13 +72,11 @@ class Commit:
 @dataclass(frozen=True)
 class WorkTree:
     """What is not as HEAD has it. `dirty`: staged, edited, or new and ignored by no rule of HEAD. `hidden`: ignored
-    now, and not by the rules of the base. `untracked`: everything that git does not have, ignored or not. `problem`:
-    why none of this is known."""
+    now, and not by the rules of the base. `untracked`: everything that git does not have, ignored or not."""
 
     dirty: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     untracked: frozenset[str] = frozenset()
-    problem: str = ""
 
     def is_untracked(self, path: str) -> bool:
         """Also where a directory that it lies in is, as a whole."""
@@ -133,7 +131,8 @@ class History:
 
 
 def history_since(root: Path, base: str) -> History:
-    """Of a full id. Raises NotEvaluable: no git, no such base, HEAD not after it, or a history that is cut off."""
+    """Of a full id. Raises NotEvaluable: no git, no such base, HEAD not after it, a history that is cut off, or a file
+    that git is told not to look at."""
     paths = ("--show-prefix", "--path-format=absolute", "--git-path", "shallow", "--git-path", "info/exclude")
     answer = git.run(root, "rev-parse", *paths, "HEAD^{commit}", f"{base}^{{commit}}")
     if not answer.ok:
@@ -239,23 +238,20 @@ def _parse(parts: Sequence[str]) -> Iterator[PathChange]:
 
 
 def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, commits: Sequence[Commit]) -> WorkTree:
-    try:
-        untracked_now = changes.untracked(root)
-        edited, new, ignored = _status(root, prefix)
-        hidden: list[str] = []
-        rules = ""
-        if exclude.exists():
-            rules = exclude.read_text(encoding="utf-8", errors="replace")
-        changed = [*edited, *new, *ignored]
-        for commit in commits:
-            changed += commit.paths
-        has_rules = any(path.rpartition("/")[2] == ".gitignore" for path in changed)
-        if prefix or has_rules or re.search(r"^(?!#).*\S", rules, re.MULTILINE):
-            # A rule may be at work that HEAD does not have, or the base had not.
-            new = untracked_now + changes.hidden_since(root, head)
-            hidden = changes.hidden_since(root, base)
-    except NotEvaluable as error:
-        return WorkTree(problem=clip("; ".join(filter(None, (error.message, error.fix))), 500))
+    untracked_now = changes.untracked(root)
+    edited, new, ignored = _status(root, prefix)
+    hidden: list[str] = []
+    rules = ""
+    if exclude.exists():
+        rules = exclude.read_text(encoding="utf-8", errors="replace")
+    changed = [*edited, *new, *ignored]
+    for commit in commits:
+        changed += commit.paths
+    has_rules = any(path.rpartition("/")[2] == ".gitignore" for path in changed)
+    if prefix or has_rules or re.search(r"^(?!#).*\S", rules, re.MULTILINE):
+        # A rule may be at work that HEAD does not have, or the base had not.
+        new = untracked_now + changes.hidden_since(root, head)
+        hidden = changes.hidden_since(root, base)
     untracked = frozenset(path.rstrip("/") for path in (*new, *ignored))
     return WorkTree(tuple(sorted({*edited, *new})), tuple(hidden), untracked)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -9,13 +10,15 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from omo.digest import sha256
+from omo.errors import Refused
 from omo.globs import is_pattern
 from omo.proof import globs
-from omo.text import clip
+from omo.text import clip, counted
 
 STRICT_SINCE = (1, 7)
 ON_FAILURE = ("revert", "retry", "skip", "escalate")
 MOST_ITEMS = 100
+LONGEST_DEFECT = 600
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,12 @@ class PlanDefect:
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.message}" if self.line else self.message
+
+
+def refusal(document: Document, defects: Sequence[PlanDefect]) -> Refused:
+    shown = [clip(str(defect), LONGEST_DEFECT) for defect in defects]
+    message = f"{clip(document.path, 200)} has {counted(len(shown), 'defect')}"
+    return Refused(message, fix=f"mend the plan, then omo plan critique {shlex.quote(document.path)}", defects=shown)
 
 
 def covering(path: str, patterns: Sequence[str]) -> str:
@@ -160,9 +169,15 @@ class Step:
     def is_synthesised(self) -> bool:
         return self.has_manifest and not self.manifest_lines
 
-    def line_of(self, key: str = "") -> int:
-        """The line of a key of the manifest; without one, the manifest's own."""
+    def line_of(self, key: str) -> int:
+        """The line of a field or of a key of the manifest; without one, the manifest's own."""
+        if key in self.fields:
+            return self.field_lines.get(key.lower(), self.line)
         return self.manifest_lines.get(key, self.manifest_lines.get("", self.line))
+
+    def defect(self, key: str, code: str, message: str, *, is_advisory: bool = False) -> PlanDefect:
+        """What is wrong with a field, or with a key of the manifest, on its line."""
+        return PlanDefect(self.line_of(key), code, f"step {self.number}: {message}", is_advisory)
 
 
 def forbidden_by(steps: Sequence[Step]) -> list[str]:
@@ -230,19 +245,6 @@ class Document:
     @property
     def digest(self) -> str:
         return sha256(self.text.encode("utf-8", "replace"))
-
-    @property
-    def whole_fence(self) -> FenceGlobs:
-        """Sessions may touch different places: what one of them may, the plan may. What a step forbids, it forbids to
-        its own session."""
-        own = self.fence or FenceGlobs()
-        touch, never = list(own.touch), list(own.never)
-        if len(self.sessions) < 2:
-            never += forbidden_by(self.steps)
-        for session in self.sessions:
-            if session.fence is not None:
-                touch += session.fence.touch
-        return FenceGlobs(tuple(dict.fromkeys(touch)), tuple(dict.fromkeys(never)))
 
     def step(self, number: int) -> Step | None:
         return next((step for step in self.steps if step.number == number), None)

@@ -35,17 +35,11 @@ def next_step(status: RunStatus) -> NextStep:
         return NextStep("unblock", why, commands)
     if state.end == "pass":
         return _passed(status)
-    if state.end == "failed":
-        return _failed(status)
-    if state.end == "abandoned":
-        return _abandoned(status)
-    if status.broken:
-        return NextStep("abandon", status.broken, (abandon_command(), _again(status, lead="then")))
+    if state.end:
+        return _over(status)
     if audit.verdict == "unknown":
-        why = (
-            f"the audit cannot be evaluated ({clip(status.unknown, 160)}); restore the history it began on (git reflog)"
-        )
-        return NextStep("unknown", why, (abandon_command(lead="or"), _again(status, lead="then")))
+        why = f"the audit cannot be evaluated ({clip(status.unknown, 200)}); put that right (git reflog has commits)"
+        return NextStep("unknown", why, (abandon_command(lead="or"),))
     if audit.violations:
         return _violation(status)
     for step in audit.steps:
@@ -99,8 +93,7 @@ def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
     if word == "skip":
         commands = [command("omo plan skip", item, "--reason", "TEXT", lead=ON_FAILURE[word])]
     has_later = any(other.step > audited.step and other.status in ("pass", "drift") for other in status.audit.steps)
-    is_in_hand = audited.step in state.recovering or status.is_revised
-    if has_later and not is_in_hand and state.depth < MOST_RECOVERIES:
+    if has_later and audited.step not in state.recovering and not unrecoverable(status):
         # Later steps that are done show that this one was left out: that is what a recovery is for.
         commands.insert(0, command("omo plan recover", lead="if you do not do it now"))
     if audited.status == "missing" and step is not None:
@@ -125,17 +118,13 @@ def _passed(status: RunStatus) -> NextStep:
         if state.sessions > 1:
             why += f"; so have all {state.sessions} sessions of {state.path}"
         return NextStep("done", why)
+    said = [f"session {state.number} of {state.sessions} passed its audit", *filter(None, left.values())]
     here = [number for number, elsewhere in left.items() if not elsewhere]
-    others = "; ".join(filter(None, left.values()))
-    why = f"session {state.number} of {state.sessions} passed its audit; "
     if not here:
-        why += f"{others}; merge what has passed, then"
-        return NextStep("next-session", why, (command("omo plan audit", state.path),))
-    if others:
-        why += f"{others}; session {here[0]} begins, once what it needs is merged, with"
-    else:
-        why += f"session {here[0]} begins with"
-    return NextStep("next-session", why, _begin(status))
+        said.append("merge what has passed, then")
+        return NextStep("next-session", "; ".join(said), (command("omo plan audit", state.path),))
+    said.append(f"session {here[0]} begins with")
+    return NextStep("next-session", "; ".join(said), _begin(status))
 
 
 def sessions_left(status: RunStatus) -> dict[int, str]:
@@ -156,38 +145,50 @@ def sessions_left(status: RunStatus) -> dict[int, str]:
     return left
 
 
-def _failed(status: RunStatus) -> NextStep:
-    state = status.state
-    item = str(part(state.finished, "failed").get("step"))
-    why, who = f"the session stopped at step {item} and waits for a person", "user"
-    summary = status.run.caller.summary(KIND)
-    is_active = summary.get("run") == status.run.id and summary.get("state") == "active"
-    if is_active and "fence" not in summary:  # which an open run has: so it is their answer by which Stop holds it
-        why, who = f"the session stopped at step {item}, and the user has answered since", "agent"
-    nothing_missing = bool(status.audit.steps) and not status.audit.missing
-    or_revise = Command(lead="or revise the plan")
-    if state.finished.get("violations") or state.depth >= MOST_RECOVERIES:
-        commands: tuple[Command, ...] = REVISE
-    elif status.unknown or nothing_missing:  # there is nothing that a recovery could carry out
-        why += f"; {clip(status.unknown, 160)}" if status.unknown else ", and every step passes the audit"
-        commands = (abandon_command(lead="to close it"), or_revise)
-    elif status.is_revised:
-        commands = _begin(status)
-    else:
-        commands = (recover_command(state, lead="to go on"), or_revise)
-    return NextStep("escalate", why, commands, who=who, item=item)
-
-
-def _abandoned(status: RunStatus) -> NextStep:
+def _over(status: RunStatus) -> NextStep:
+    """It failed, which waits for the user's answer, or was given up: with what is left of it."""
     state, audit = status.state, status.audit
-    if status.is_revised or not (state.done or audit.passed):
-        return NextStep("start", "the session was abandoned", _begin(status))
-    if audit.steps and not audit.missing:
-        why = f"the session was abandoned, and nothing of it is missing: {command('omo plan audit', state.path).line}"
-        return NextStep("done", why)
-    if audit.violations or status.unknown or state.depth >= MOST_RECOVERIES:
-        return NextStep("escalate", "the session was abandoned, and what is left needs a person", REVISE, who="user")
-    return NextStep("recover", "the session was abandoned with steps done", (recover_command(state),))
+    item = str(part(state.finished, "failed").get("step") or "")
+    why = f"the session stopped at step {item}" if item else "the session was abandoned"
+    who = "agent"
+    if item and not _is_answered(status):
+        why, who = f"{why} and waits for a person", "user"
+    elif item:
+        why += ", and the user has answered since"
+    if not (item or state.done or audit.passed):
+        return NextStep("start", why, _begin(status))
+    if audit.steps and not audit.missing and not audit.violations:
+        close = (abandon_command(lead="to close it"),) if item else ()
+        why = f"{why}; every step passes, as {command('omo plan audit', state.path).line} shows"
+        return NextStep("escalate" if item else "done", why, close, who=who, item=item)
+    if status.is_revised:
+        return NextStep("start", why, _begin(status), who=who, item=item)
+    if unrecoverable(status):
+        return NextStep("escalate", f"{why}; {unrecoverable(status)}", REVISE, who="user", item=item)
+    commands = (recover_command(state, lead="to go on"), Command(lead="or revise the plan"))
+    return NextStep("escalate" if item else "recover", why, commands, who=who, item=item)
+
+
+def unrecoverable(status: RunStatus, depth: int = 0) -> str:
+    """Why no recovery helps, which would be the `depth`-th; empty where one does."""
+    audit = status.audit
+    if status.unknown:
+        return clip(status.unknown, 200)
+    if audit.violations:
+        return "what lies outside the fence is never recovered automatically"
+    if not audit.missing:
+        return f"no step of plan session {status.run.id} is missing"
+    if status.is_revised:  # a recovery goes by the text of the start; whoever edited the plan means another
+        return f"{status.state.path} was edited since the session began, and a recovery would carry out the old text"
+    if max(depth, status.state.depth + 1) > MOST_RECOVERIES:
+        return f"this session was recovered {MOST_RECOVERIES} times already: the rest needs a person, or a better plan"
+    return ""
+
+
+def _is_answered(status: RunStatus) -> bool:
+    """Whether it is the user's answer by which Stop holds a session that failed: an open one has its fence up."""
+    summary = status.run.caller.summary(KIND)
+    return summary.get("run") == status.run.id and summary.get("state") == "active" and "fence" not in summary
 
 
 # the commands
@@ -215,10 +216,3 @@ def _begin(status: RunStatus) -> tuple[Command, ...]:
         return (start_command(status.state),)
     review = command("omo plan critique", status.state.path, lead="the plan was edited, so first")
     return review, start_command(status.state, lead="then")
-
-
-def _again(status: RunStatus, lead: str) -> Command:
-    """What is done already cannot be started once more: a recovery has the rest."""
-    if not status.state.done and not status.audit.passed:
-        return start_command(status.state, lead)
-    return recover_command(status.state, lead)

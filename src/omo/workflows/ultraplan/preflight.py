@@ -51,12 +51,6 @@ class Preflight:
     def missing(self) -> list[PreflightNeed]:
         return [need for need in self.needs if need.status != "ok"]
 
-    @property
-    def result(self) -> str:
-        if self.missing:
-            return "blocked"
-        return "bypassed" if self.bypassed_by else "ok"
-
 
 def check(needs: Sequence[str], root: Path, *, environ: Mapping[str, str], by: str) -> Preflight:
     """Every need once, in the order given. Only the user's environment says to skip it: an agent could say so too."""

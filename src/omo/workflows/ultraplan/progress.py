@@ -14,20 +14,18 @@ from omo.work.run import Caller
 from omo.workflows.ultraplan.audit import audit_history
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document, Session, Step
-from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.run import PlanRun, PlanState, history_of_plan, pinned_plan, runs_of_repository, state_of
 
 
 @dataclass(frozen=True)
 class Progress:
-    """`done` are steps with their commits, `skipped` those that were left out, with the reasons, `edited` those that
-    were done and say something else now. `runs` are the plan's, whatever it said then, oldest first."""
+    """`done` are steps with their commits, `skipped` those that were left out, with the reasons. `runs` are the plan's,
+    whatever it said then, oldest first."""
 
     here: str = ""
     runs: list[PlanRun] = field(default_factory=list)
     done: dict[int, str] = field(default_factory=dict)
     skipped: dict[int, str] = field(default_factory=dict)
-    edited: set[int] = field(default_factory=set)
 
     @property
     def states(self) -> list[PlanState]:
@@ -52,7 +50,6 @@ class Progress:
 def progress_of(caller: Caller, plan: Document, history: History | None = None) -> Progress:
     """Of the text that a plan has now. Where no session of it ever began here, only one of several can have been
     carried out elsewhere, and git alone tells."""
-    plan = synthesise(plan)
     runs = runs_of_repository(caller, plan.path)
     progress = Progress(caller.here, runs)
     if not runs and len(plan.sessions) < 2:
@@ -65,19 +62,11 @@ def progress_of(caller: Caller, plan: Document, history: History | None = None) 
     _take_over_records(plan, progress, history)
     if len(progress.done) == len(plan.steps):
         return progress
-    texts: set[str] = set()
-    titles: set[str] = set()
-    for run in runs:
-        for then in _steps_then(run):
-            texts.add(_said(then))
-            titles.add(then.title)
+    texts = {_said(then) for run in runs for then in _steps_then(run)}
     for step, audited in zip(plan.steps, audit_history(plan, history, {}).steps, strict=True):
-        if audited.status != "pass" or step.number in progress.done:
-            continue
-        if not runs or _said(step) in texts:
-            progress.done[step.number] = audited.commit or ""
-        elif step.title in titles:
-            progress.edited.add(step.number)
+        is_as_it_was = not runs or _said(step) in texts
+        if audited.status == "pass" and is_as_it_was:
+            progress.done.setdefault(step.number, audited.commit or "")
     return progress
 
 
@@ -103,7 +92,7 @@ def _take_over_records(plan: Document, progress: Progress, history: History) -> 
 def _steps_then(run: PlanRun) -> Sequence[Step]:
     """Of the plan as the run pinned it; none where that is lost."""
     try:
-        return synthesise(pinned_plan(run.caller.state, state_of(run))).steps
+        return pinned_plan(run.caller.state, state_of(run)).steps
     except Refused:
         return ()
 

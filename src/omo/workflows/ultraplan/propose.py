@@ -10,7 +10,7 @@ import builtins
 import keyword
 import re
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -20,8 +20,9 @@ from omo.proof import git
 from omo.proof.kinds import is_test
 from omo.safe_open import TooLarge, read_file
 from omo.workflows.ultraplan.document import parse
-from omo.workflows.ultraplan.markdown import PROPOSED, Page, code, code_spans, commit_subjects, is_none, manifest_bullet
-from omo.workflows.ultraplan.models import NO_MANIFEST, Content, Document, Manifest, Step, normal
+from omo.workflows.ultraplan.manifests import made_up
+from omo.workflows.ultraplan.markdown import PROPOSED, Page, code, code_spans, is_none, manifest_bullet
+from omo.workflows.ultraplan.models import Content, Document, Manifest, Step
 
 ON_FAILURE = "retry — once, by another way; then stop and report it"
 LARGEST = 2_000_000
@@ -137,63 +138,18 @@ def _bullets(document: Document, step: Step, own: set[str], root: Path, known: s
 
 def _proposed_manifest(step: Step, root: Path, known: set[str]) -> Manifest:
     """What the step's own words ask for."""
-    expected, absent = _paths(step)
-    contents = _contents(step, expected, root, known)
-    for path in expected:
+    manifest = made_up(step)
+    contents = _contents(step, manifest.expected_paths, root, known)
+    for path in manifest.expected_paths:
         is_new = not (root / path).exists() and not any(content.path == path for content in contents)
         if is_test(path) and is_new and (suffix := PurePosixPath(path).suffix[:3]) in TESTS:
             contents.append(Content(path=path, pattern=TESTS[suffix]))
-    return Manifest(
-        expected_paths=tuple(expected),
-        min_file_count=len(expected),
-        commit_message_pattern=_pattern_of(step),
-        bash_syntax_check=tuple(path for path in expected if _is_shell(path, root)),
-        forbidden_paths=(),
-        must_contain=tuple(contents),
-        absent_paths=tuple(absent),
-        skip_commit_check=is_none(step.checkpoint),
-    )
-
-
-def synthesise(document: Document) -> Document:
-    """Steps of a plan before 1.7 without a manifest get one, marked as made up: paths from Files, the pattern from
-    the commit message of the Checkpoint. In a plan of 1.7 or later a missing one is a defect."""
-    if not document.is_legacy:
-        return document
-    steps = []
-    for step in document.steps:
-        if not step.has_manifest:
-            expected, absent = _paths(step)
-            made_up: dict[str, object] = {"expected_paths": tuple(expected), "absent_paths": tuple(absent)}
-            made_up |= {"min_file_count": len(expected), "commit_message_pattern": _pattern_of(step)}
-            step = replace(step, manifest=NO_MANIFEST.model_copy(update=made_up), manifest_lines={})
-        steps.append(step)
-    return replace(document, steps=tuple(steps))
-
-
-def _paths(step: Step) -> tuple[list[str], list[str]]:
-    """Files that are there afterwards, and those that are gone."""
-    expected: list[str] = []
-    absent: list[str] = []
-    for text in step.files:
-        path = normal(text)
-        is_quoted = f"`{text}`" in step.text and "." in text
-        if not path or (re.search(r"\s", text) and not is_quoted):  # words about files
-            continue
-        listed = absent if text in step.removed else expected
-        if path not in listed:
-            listed.append(path)
-    return expected, absent
-
-
-def _pattern_of(step: Step) -> str:
-    """From the Checkpoint's message, up to a part of it that is still open, such as `{scope}`."""
-    subject = next(iter(commit_subjects(step.checkpoint)), "")
-    known = re.split(r"[{<]|\.\.\.|…", subject)[0].strip()
-    if not known:
-        return ""
-    ends = r"(?:\s|$)" if known == subject else ""
-    return f"^{re.escape(known)}".replace(r"\ ", " ") + ends
+    more = {
+        "bash_syntax_check": tuple(path for path in manifest.expected_paths if _is_shell(path, root)),
+        "must_contain": tuple(contents),
+        "skip_commit_check": is_none(step.checkpoint),
+    }
+    return manifest.model_copy(update=more)
 
 
 def _is_shell(path: str, root: Path) -> bool:
@@ -203,7 +159,7 @@ def _is_shell(path: str, root: Path) -> bool:
 # names: what a step says in backticks, and which file it belongs in
 
 
-def _contents(step: Step, expected: list[str], root: Path, known: set[str]) -> list[Content]:
+def _contents(step: Step, expected: Sequence[str], root: Path, known: set[str]) -> list[Content]:
     """A name that a file of the step does not have yet has to be there afterwards. What is written like a function, or
     names a test, and is nowhere in the project, has to be defined; anything else may be a parameter or a key. Of a
     name that may belong in several files nothing is asked."""

@@ -12,10 +12,9 @@ from omo.text import clip
 from omo.work.lifecycle import require
 from omo.work.run import Caller, Run, load
 from omo.workflows.ultraplan import preflight, sessions
-from omo.workflows.ultraplan.next_step import GIVE_UP, next_step
+from omo.workflows.ultraplan.next_step import next_step, unrecoverable
 from omo.workflows.ultraplan.refusals import require_clean, require_free, require_shown, under_way
 from omo.workflows.ultraplan.run import (
-    MOST_RECOVERIES,
     PLAN,
     PlanRun,
     RunRow,
@@ -25,10 +24,10 @@ from omo.workflows.ultraplan.run import (
     state_of,
     states_of_text,
 )
-from omo.workflows.ultraplan.run_audit import RunStatus, audit_run
+from omo.workflows.ultraplan.run_audit import audit_run
 from omo.workflows.ultraplan.sessions import Recovery
-from omo.workflows.ultraplan.start import Started, blocked, preflight_row, uncommitted, write
-from omo.workflows.ultraplan.status import leave_to_another, publish_end
+from omo.workflows.ultraplan.start import Started, begun, preflight_row, uncommitted, write
+from omo.workflows.ultraplan.status import leave_to_another
 
 
 def chosen(caller: Caller, path: Path) -> PlanRun:
@@ -59,19 +58,13 @@ def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
     elif (holder := caller.holder(PLAN.name, run.id)) != caller.session:
         raise under_way(caller, run.id, holder)
     status = audit_run(run)
-    if status.is_revised:  # a recovery goes by the text of the start; whoever edited the plan means another
-        name = shlex.quote(state.path)
-        anew = f"{f'{GIVE_UP}, then ' if state.is_open else ''}omo plan critique {name}, and omo plan start {name}"
-        raise Refused(
-            f"{name} was edited since plan session {state.run} began, and a recovery would carry out the old text",
-            fix=f"put the text back; or {anew}: what is done stays done",
-        )
+    status.require_evaluable()
     same = states_of_text(runs_of_repository(caller, state.path), state.plan)
     depth = 1 + max(other.depth for other in same if other.number == state.number)
-    again = state.recovering and state.is_open and state.recovered_at == status.audit.head
-    if again and not status.audit.dirty:  # nothing was done since: it is the same recovery
-        depth = state.depth
-    missing = _missing(status, depth)
+    if why := unrecoverable(status, depth):
+        defects = [clip(str(violation), 200) for violation in status.audit.violations]
+        raise Refused(why, fix=next_step(status).text, defects=defects)
+    missing = status.audit.missing
     plan = pinned_plan(caller.state, state)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
     document = next(each for each in cut if each.sessions[0].number == state.number)
@@ -80,34 +73,19 @@ def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
         require_free(caller, run.id)
         history, _ = require_clean(root, document, state.before, is_begun=True)
         asked = preflight.check(document.needs, root, environ=environ, by=caller.by)
-        if asked.missing:
-            return blocked(run, state.path, asked)
-        reasons = []
-        for step in status.audit.steps:
-            if step.step in missing:
-                reasons.append(clip(f"step {step.step}: {step.status}: {'; '.join(step.findings)}", 200))
-        entry = f"what passed is committed at {history.head[:12]}"
-        recovery = Recovery(depth, missing, reasons, entry, from_top(caller, run.journal.path))
-        spec = write(run, f"recovery-{depth}.md", sessions.render(plan, document, recovery))
-        row: RunRow = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
-        row |= {"reasons": reasons, "uncommitted": uncommitted(history), "head": history.head}
-        run.append(preflight_row(caller, state.path, asked), row)
-    leave_to_another(caller, run.id)
-    return Started(run.require_whole(), publish_end(replace(status, run=run), session=caller.session), spec)
-
-
-def _missing(status: RunStatus, depth: int) -> list[int]:
-    """The steps to carry out; refused, with the way on that is left, where no recovery helps."""
-    status.require_evaluable()
-    audit = status.audit
-    defects: list[str] = []
-    if audit.violations:
-        why = "what lies outside the fence is never recovered automatically"
-        defects = [clip(str(violation), 200) for violation in audit.violations]
-    elif not audit.missing:
-        why = f"no step of plan session {status.run.id} is missing"
-    elif depth > MOST_RECOVERIES:
-        why = f"this session was recovered {MOST_RECOVERIES} times already: the rest needs a person, or a better plan"
-    else:
-        return audit.missing
-    raise Refused(why, fix=next_step(status).text, defects=defects)
+        rows = [preflight_row(caller, state.path, asked)]
+        spec = ""
+        if not asked.missing:
+            reasons = []
+            for step in status.audit.steps:
+                if step.step in missing:
+                    reasons.append(clip(f"step {step.step}: {step.status}: {'; '.join(step.findings)}", 200))
+            entry = f"what passed is committed at {history.head[:12]}"
+            recovery = Recovery(depth, missing, reasons, entry, from_top(caller, run.journal.path))
+            spec = write(run, f"recovery-{depth}.md", sessions.render(plan, document, recovery))
+            row: RunRow = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
+            rows.append({**row, "uncommitted": uncommitted(history)})
+        run.append(*rows)
+    if spec:
+        leave_to_another(caller, run.id)
+    return begun(replace(status, run=run), asked, spec)

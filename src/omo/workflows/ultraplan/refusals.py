@@ -12,7 +12,7 @@ from omo.state.rows import EMPTY
 from omo.state.runtime import Change, part
 from omo.text import clip, counted
 from omo.work import requests
-from omo.work.lifecycle import called_off, left_by_others, not_shown, require_reason
+from omo.work.lifecycle import called_off, not_shown, require_reason
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Run, load
 from omo.work.session import suspend
@@ -32,9 +32,9 @@ def require_free(caller: Caller, recovered: str = "") -> None:
     for name in caller.session_rows:
         summary = caller.summary(KIND, name)
         run = str(summary.get("run") or "")
-        if name == caller.session or part(summary, "fence").get("root") != caller.here or run == recovered:
-            continue
-        raise under_way(caller, run, name)
+        is_here = part(summary, "fence").get("root") == caller.here
+        if is_here and name != caller.session and run != recovered:
+            raise under_way(caller, run, name)
     own = load(PLAN, caller)
     if own is None or own.id == recovered:
         return
@@ -51,10 +51,12 @@ def require_free(caller: Caller, recovered: str = "") -> None:
 
 def under_way(caller: Caller, run: str, session: str) -> Refused:
     """In another conversation."""
-    fix = f'if that session died, the user ends it: omo plan finish --session {session} --abandon "why"'
-    if session in left_by_others(KIND, caller):
-        fix = f"omo resume {shlex.quote(session)} takes it up; or {fix}"
-    return Refused(f"plan session {run} of session {session} is under way in {caller.here}", fix=fix)
+    name = shlex.quote(session)
+    return Refused(
+        f"plan session {run} of session {session} is under way in {caller.here}",
+        fix=f"once that one is over: omo resume {name}; or the user ends it: "
+        f'omo plan finish --session {name} --abandon "why"',
+    )
 
 
 def require_shown(caller: Caller) -> None:
@@ -84,8 +86,6 @@ def require_clean(
         )
     history = histories.history_since(root, head)
     audit = audit_history(document, history, {}, done=done)
-    if audit.problems:
-        raise NotEvaluable(audit.problems[0], fix="git status; mend that, then start again")
     dirty = audit.dirty
     if not is_begun:
         dirty = sorted({*dirty, *(violation.path for violation in (*audit.violations, *audit.left_alone))})
@@ -130,12 +130,10 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     is_committed = plan.path not in history.tree.dirty and not history.tree.is_untracked(plan.path)
     if plan.is_legacy and is_committed and not unreviewed:
         return ""
-    why = "no critic has found this text sound"
+    why = "no critic has found this text sound, and of an older plan only what is committed needs none"
     if review is not None:
         reasons = "; ".join(map(str, review.get("reasons") or ()))
         why = clip(f"{critique.CRITIC} has found it not to be sound: {reasons}", 300)
-    elif plan.is_legacy:
-        why += ", and of an older plan only what is committed needs none"
     theirs = f"omo plan start {name} --unreviewed REASON --session {shlex.quote(caller.session)}"
     raise Refused(
         f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}): {why}",

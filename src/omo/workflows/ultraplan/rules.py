@@ -18,7 +18,6 @@ from omo.workflows.ultraplan.audit import checks_of
 from omo.workflows.ultraplan.document import fence_of_session
 from omo.workflows.ultraplan.markdown import CODE, code_texts, commit_subjects, is_none, shell_texts
 from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Document, PlanDefect, Step, covering, normal
-from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.sessions import structure
 from omo.workflows.ultraplan.verify import commands_of
 
@@ -40,6 +39,7 @@ ALWAYS_PASSES = (("true",), (":",), ("echo",), ("printf",))
 
 # Subjects of commits that have nothing to do with each other; a pattern that two of them match names no step.
 UNRELATED = (
+    "",
     "fix typo",
     "WIP",
     "Merge branch 'main' into topic",
@@ -51,25 +51,21 @@ UNRELATED = (
 )
 
 
-def validate(
-    document: Document, root: Path, begun: Collection[int] = (), edited: Collection[int] = ()
-) -> list[PlanDefect]:
-    """By line. What refuses a plan of 1.7 only advises on an older one. `begun` are steps whose work may be there,
-    `edited` those that were done and say something else since."""
-    whole = synthesise(document)
+def validate(document: Document, root: Path, begun: Collection[int] = ()) -> list[PlanDefect]:
+    """By line. What refuses a plan of 1.7 only advises on an older one. `begun` are steps whose work may be there."""
     defects = [*document.defects, *_version(document), *structure(document), *_numbers(document), *_fences(document)]
     subjects = {step.number: commit_subjects(step.checkpoint) for step in document.steps}
-    for step in whole.steps:
+    for step in document.steps:
         defects += _fields(step)
         defects += _harmless(document, step)
         defects += _commands(document, step, root)
         if not step.has_manifest:
             continue
-        defects += _commit_pattern(whole, step, subjects)
+        defects += _commit_pattern(document, step, subjects)
         defects += _files(step)
-        defects += _conflicts(whole, step)
+        defects += _conflicts(document, step)
         if step.number not in begun and not document.is_legacy:  # of an older plan the manifest is only made up
-            defects += _vacuous(whole, step, root, is_edited=step.number in edited)
+            defects += _vacuous(document, step, root)
     if document.is_legacy:
         defects = [replace(defect, is_advisory=defect.code not in ALWAYS) for defect in defects]
     return sorted(dict.fromkeys(defects), key=lambda defect: (defect.is_advisory, defect.line))
@@ -83,7 +79,7 @@ def _version(document: Document) -> Iterator[PlanDefect]:
     ours = ".".join(map(str, STRICT_SINCE))
     version = document.version
     shown = ".".join(map(str, version or ()))
-    if version is None and any(step.has_manifest for step in document.steps):
+    if version is None and any(step.manifest_lines for step in document.steps):
         message = f"there are manifests but no version; write `plan_version: {ours}` below the title"
         yield PlanDefect(1, "version", message)
     elif document.is_legacy:
@@ -92,9 +88,6 @@ def _version(document: Document) -> Iterator[PlanDefect]:
         yield PlanDefect(0, "legacy", message, is_advisory=True)
     elif version and version[0] > STRICT_SINCE[0]:
         yield PlanDefect(1, "version", f"plan_version {shown} is newer than this omo knows ({ours}); update omo")
-    elif version and version[:2] > STRICT_SINCE:
-        message = f"plan_version {shown} is newer than {ours} and read as that; what is new in it is not checked"
-        yield PlanDefect(1, "version-newer", message, is_advisory=True)
 
 
 def _numbers(document: Document) -> Iterator[PlanDefect]:
@@ -122,41 +115,37 @@ def _numbers(document: Document) -> Iterator[PlanDefect]:
 
 def _fields(step: Step) -> Iterator[PlanDefect]:
     if open_part := _open_part("title", step.title):
-        yield _left_open(step.line, f"step {step.number}: the title", open_part)
+        yield PlanDefect(step.line, "placeholder", f"step {step.number}: the title{_left_open(open_part)}")
     for label, (example, may_be_none, is_optional) in FIELDS.items():
         value = step.fields[label]
-        line = step.field_lines.get(label.lower())
-        where = f"step {step.number}: {label}"
-        if line is None:
+        if label.lower() not in step.field_lines:
             if not is_optional:
-                yield PlanDefect(step.line, "field", f"{where} is missing; write `- {label}: {example}`")
+                yield step.defect(label, "field", f"{label} is missing; write `- {label}: {example}`")
             continue
         if label == "On failure":
             if not step.on_failure:
                 shown = clip(value, 60) or "nothing"
-                message = f"{where} says {shown!r}; begin with one of {', '.join(ON_FAILURE)}"
-                yield PlanDefect(line, "on-failure", message)
+                yield step.defect(label, "on-failure", f"{label} says {shown!r}; begin with {', '.join(ON_FAILURE)}")
         elif label != "Files" and (not value or (is_none(value) and not may_be_none)):
-            yield PlanDefect(line, "field", f"{where} is {clip(value, 40)!r}; write such as `{example}`")
+            yield step.defect(label, "field", f"{label} is {clip(value, 40)!r}; write such as `{example}`")
         if open_part := _open_part(label, value):
-            yield _left_open(line, where, open_part)
+            yield step.defect(label, "placeholder", f"{label}{_left_open(open_part)}")
 
 
 def _harmless(document: Document, step: Step) -> Iterator[PlanDefect]:
     """What would make a failure go unseen: a Verify that cannot fail, a skip of what others build on."""
-    where = f"step {step.number}:"
     commands = commands_of([step])
     if commands and all(command.argv[:1] in ALWAYS_PASSES for command in commands):
-        message = f"{where} Verify {clip(step.verify, 60)!r} passes whatever the step did; run what shows it"
-        yield PlanDefect(step.field_lines.get("verify", step.line), "verify", message)
+        message = f"Verify {clip(step.verify, 60)!r} passes whatever the step did; run what shows it"
+        yield step.defect("Verify", "verify", message)
     for other in document.steps:
         if step.on_failure == "skip" and step.number in other.depends_on:
-            message = f"{where} On failure says skip, and step {other.number} depends on it; retry or escalate"
-            yield PlanDefect(step.field_lines.get("on failure", step.line), "on-failure", message)
+            message = f"On failure says skip, and step {other.number} depends on it; retry or escalate"
+            yield step.defect("On failure", "on-failure", message)
 
 
-def _left_open(line: int, where: str, open_part: str) -> PlanDefect:
-    return PlanDefect(line, "placeholder", f"{where} still holds {clip(open_part, 40)!r}; say what it is")
+def _left_open(open_part: str) -> str:
+    return f" still holds {clip(open_part, 40)!r}; say what it is"
 
 
 # Text that was left to be filled in: what a template leaves open, and notes to oneself. Other names in brackets are
@@ -200,43 +189,41 @@ def _commands(document: Document, step: Step, root: Path) -> Iterator[PlanDefect
     fence = fences.fence_for(limits.touch, limits.never, str(root))
     for label in ("Verify", "Checkpoint"):
         value = step.fields[label]
-        line = step.field_lines.get(label.lower(), step.line)
-        where = f"step {step.number}: {label}"
         is_talk = is_none(value) or not code_texts(value)
         for text in shell_texts(value):
             reasons = refusals(text, fence, str(root))
             never = [reason for reason in reasons if isinstance(reason, fences.Never)]
             for forbidden in never:
-                yield PlanDefect(line, "command", f"{where} must not be run, and would be escalated: {forbidden}")
+                yield step.defect(label, "command", f"{label} must not be run, and would be escalated: {forbidden}")
             if never or is_talk:
                 continue
             for reason in reasons:
                 denied = reason.removesuffix(fences.REMEDY).strip()
-                yield PlanDefect(line, "fence", f"{where} would be denied: {denied} Mend the command or Touch")
+                yield step.defect(label, "fence", f"{label} would be denied: {denied} Mend the command or Touch")
 
 
 # the pattern of a commit: usable, and about this step rather than about any commit
 
 
 def _commit_pattern(document: Document, step: Step, subjects: dict[int, list[str]]) -> Iterator[PlanDefect]:
-    manifest = step.manifest
-    pattern = manifest.commit_message_pattern
-    where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r}"
-    line = step.line_of("commit_message_pattern")
-    own = subjects[step.number]
-    if not pattern and not manifest.skip_commit_check:
+    key = "commit_message_pattern"
+    pattern, own = step.manifest.commit_message_pattern, subjects[step.number]
+    shown = f"{key} {clip(pattern, 80)!r}"
+    if not pattern and not step.manifest.skip_commit_check:
         remedy = "name the commit, or write `skip_commit_check: true` for a step without one"
-        yield PlanDefect(line, "pattern", f"step {step.number}: commit_message_pattern is empty; {remedy}")
+        yield step.defect(key, "pattern", f"{key} is empty; {remedy}")
     elif pattern and (problem := _pattern_problem(pattern)):
-        yield PlanDefect(line, "pattern", f"{where} {problem}")
-    elif manifest.expects_commit:
+        yield step.defect(key, "pattern", f"{shown} {problem}")
+    elif step.manifest.expects_commit:
         if is_none(step.checkpoint):
             remedy = f"wants a commit and Checkpoint is {clip(step.checkpoint, 40)!r}; write the git commit there"
-            yield PlanDefect(line, "checkpoint", f"{where} {remedy}")
+            yield step.defect(key, "checkpoint", f"{shown} {remedy}")
         elif own and not _matches(pattern, own):
             remedy = f"does not match the Checkpoint's own message {clip(own[0], 80)!r}; make them agree"
-            yield PlanDefect(line, "checkpoint", f"{where} {remedy}")
-        yield from _rivals(document, step, subjects)
+            yield step.defect(key, "checkpoint", f"{shown} {remedy}")
+        if rivals := _rivals(document, step, subjects):
+            remedy = "which could pass for this one's; begin it with ^, and name what only this commit says"
+            yield step.defect(key, "pattern", f"{shown} also matches the commit of step {clip(rivals, 60)}, {remedy}")
 
 
 def _pattern_problem(pattern: str) -> str:
@@ -244,31 +231,24 @@ def _pattern_problem(pattern: str) -> str:
         return problem
     if open_part := _first(pattern.removeprefix("^"), _OPEN):
         return f"still holds {clip(open_part, 40)!r}; say what it is"
-    if _matches(pattern, [""]):
-        return "matches even an empty subject; begin it such as ^feat\\(report\\):"
     unrelated = [subject for subject in UNRELATED if _matches(pattern, [subject])]
     # One may be: test_a_commit_pattern_that_names_the_step_is_fine in tests/ultraplan/test_validate.py.
-    if len(unrelated) > 1:
+    if "" in unrelated or len(unrelated) > 1:
         return f"matches commits that have nothing to do with it, such as {unrelated[0]!r}; name the type and the scope"
     return ""
 
 
-def _rivals(document: Document, step: Step, subjects: dict[int, list[str]]) -> Iterator[PlanDefect]:
+def _rivals(document: Document, step: Step, subjects: dict[int, list[str]]) -> str:
     """Commits of one session: a shared beginning is told apart by paths, anything else might pass for this step's."""
-    manifest = step.manifest
-    pattern = manifest.commit_message_pattern
+    pattern = step.manifest.commit_message_pattern
     mistaken = []
     for other in document.steps_of(document.session_of(step)):
         theirs = other.manifest.changed_paths
-        has_ours = all(covering(path, theirs) for path in manifest.changed_paths)
+        has_ours = all(covering(path, theirs) for path in step.manifest.changed_paths)
         is_told_apart = pattern.startswith("^") and not has_ours
         if other.number != step.number and not is_told_apart and _matches(pattern, subjects[other.number]):
             mistaken.append(str(other.number))
-    if mistaken:
-        where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r} also matches the commit of step"
-        remedy = "begin it with ^, and name what only this commit says"
-        message = f"{where} {clip(', '.join(mistaken), 60)}, which could pass for this one's; {remedy}"
-        yield PlanDefect(step.line_of("commit_message_pattern"), "pattern", message)
+    return ", ".join(mistaken)
 
 
 def _matches(pattern: str, subjects: Sequence[str]) -> bool:
@@ -297,44 +277,43 @@ def _fences(document: Document) -> Iterator[PlanDefect]:
 
 def _files(step: Step) -> Iterator[PlanDefect]:
     manifest = step.manifest
-    where = f"step {step.number}:"
     if not (manifest.changed_paths or manifest.must_contain):
         remedy = "name the files it writes in Files, or add must_contain or absent_paths"
-        yield PlanDefect(step.line_of(), "predicate", f"{where} nothing on disk tells that it is done; {remedy}")
+        yield step.defect("", "predicate", f"nothing on disk tells that it is done; {remedy}")
     most = len(manifest.expected_paths)
     if manifest.min_file_count > most and not manifest.counts_files:
-        message = f"{where} min_file_count {manifest.min_file_count} is more than the {most} expected_paths"
-        yield PlanDefect(step.line_of("min_file_count"), "count", message)
+        message = f"min_file_count {manifest.min_file_count} is more than the {most} expected_paths"
+        yield step.defect("min_file_count", "count", message)
     for key, path in manifest.named_paths:
         if open_part := _first(path, _OPEN, _NO_GLOB):
-            yield _left_open(step.line_of(key), f"{where} {key} {clip(path, 80)!r}", open_part)
+            yield step.defect(key, "placeholder", f"{key} {clip(path, 80)!r}{_left_open(open_part)}")
     for entry in manifest.must_contain:
         problem = patterns.defect(entry.pattern)
         if open_part := _first(entry.pattern, _OPEN):
             problem = problem or f"still holds {clip(open_part, 40)!r}"
         if problem:
-            message = f"{where} must_contain pattern {clip(entry.pattern, 80)!r} of {entry.path}: {problem}"
-            yield PlanDefect(step.line_of("must_contain"), "pattern", message)
+            message = f"must_contain pattern {clip(entry.pattern, 80)!r} of {entry.path}: {problem}"
+            yield step.defect("must_contain", "pattern", message)
 
 
 def _conflicts(document: Document, step: Step) -> Iterator[PlanDefect]:
     fence = fence_of_session(document, document.session_of(step))
     for key, path in step.manifest.named_paths:
-        line = step.line_of(key)
-        where = f"step {step.number}: {key} {path}"
+        what = f"{key} {path}"
         if path in step.manifest.changed_paths:
             if closed := covering(path, fence.never):
-                yield PlanDefect(line, "fence", f"{where} is under Never touch, or forbidden_paths ({closed})")
+                yield step.defect(key, "fence", f"{what} is under Never touch, or forbidden_paths ({closed})")
             elif fence.touch and not covering(path, fence.touch):
-                yield PlanDefect(line, "fence", f"{where} lies outside the fence ({clip(', '.join(fence.touch), 120)})")
+                limits = clip(", ".join(fence.touch), 120)
+                yield step.defect(key, "fence", f"{what} lies outside the fence ({limits})")
         if key in ("expected_paths", "must_contain"):
             for other in document.steps:
                 if other.number >= step.number and covering(path, other.manifest.absent_paths):
-                    message = f"{where} is in absent_paths of step {other.number}: no audit could pass"
-                    yield PlanDefect(line, "conflict", message)
+                    message = f"{what} is in absent_paths of step {other.number}: no audit could pass"
+                    yield step.defect(key, "conflict", message)
 
 
-def _vacuous(document: Document, step: Step, root: Path, *, is_edited: bool) -> Iterator[PlanDefect]:
+def _vacuous(document: Document, step: Step, root: Path) -> Iterator[PlanDefect]:
     """Whether the tree as it is now, or as earlier steps leave it, meets the step before it begins."""
     before: set[str] = set()
     try:
@@ -347,16 +326,13 @@ def _vacuous(document: Document, step: Step, root: Path, *, is_edited: bool) -> 
     left = [check for check in checks if digest_of_check(check) not in before]
     if not checks or (left and evaluate(left, CheckedTree(root)).verdict != "pass"):
         return
-    where = f"step {step.number}: its manifest already holds before the step"
+    holds = "its manifest already holds before the step"
     remedy = "say in Changes, in backticks, which name is new in its files, or in must_contain what is"
-    if is_edited:
-        where = f"step {step.number} is done as the plan had it, and was edited since"
-        yield PlanDefect(step.line_of(), "edited", f"{where}; put its text back, or {remedy}")
-        return
     manifest = step.manifest
     if manifest.expects_commit and manifest.expected_paths and not (manifest.must_contain or manifest.absent_paths):
         # A bug fix brings no new name: the audit wants a commit that changes its files, and Verify tells the rest.
-        message = f"{where}, but for a commit that changes its files; let its Verify fail before the step, or {remedy}"
-        yield PlanDefect(step.line_of(), "weak", message, is_advisory=True)
+        message = f"{holds}, but for a commit that changes its files; let its Verify fail before the step, or {remedy}"
+        yield step.defect("", "weak", message, is_advisory=True)
     else:
-        yield PlanDefect(step.line_of(), "vacuous", f"{where}, so it proves nothing; {remedy}")
+        done = "where it was done and edited since, put its text back"
+        yield step.defect("", "vacuous", f"{holds}, so it proves nothing; {remedy}; {done}")

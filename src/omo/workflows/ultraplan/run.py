@@ -54,7 +54,6 @@ class RunRow(LedgerRow, From, total=False):
     legacy: bool
     needs: list[object]
     missing: Any  # the steps; of a preflight the names of what it missed
-    result: str
     bypassed: str
     why: str
     step: int
@@ -62,7 +61,6 @@ class RunRow(LedgerRow, From, total=False):
     passed: list[int]
     head: str | None
     uncommitted: list[str] | None
-    reasons: list[str]
     verdict: str
     audit: str
     by: str
@@ -79,10 +77,6 @@ class RunRow(LedgerRow, From, total=False):
 KIND = "ultraplan"
 MOST_RECOVERIES = 2
 START = "omo plan start PLAN"
-STARTED = (
-    *("session", "path", "plan", "number", "order", "base", "began", "runner", "root", "fence", "steps"),
-    *("depth", "unreviewed", "is_named", "left_behind", "handoffs"),
-)
 SHORT_TAG = 4
 NO_FENCE: FenceLists = {}
 NO_ROW: RunRow = {}
@@ -113,7 +107,6 @@ class PlanState:
     verify: tuple[Verify, ...] = ()  # the commands that were pinned
     depth: int = 0  # how often the session was recovered
     recovering: tuple[int, ...] = ()  # the steps that the last recovery is for
-    recovered_at: str = ""  # the commit that it began at
     unreviewed: str = ""
     is_named: bool = False  # the user named this very text after /omo:ultraexecute
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
@@ -154,9 +147,9 @@ class PlanState:
         return Refused(f"plan session {self.run} {how}", fix="omo plan status")
 
     @property
-    def results(self) -> list[Verify]:
+    def results(self) -> tuple[Verify, ...]:
         """What became of the Verify commands when they last ran."""
-        return verify.read_results(self.verified.get("results") or [])
+        return verify.read_rows(self.verified.get("results") or [])
 
     def verified_as(self, result: str) -> list[Verify]:
         return [command for command in self.results if command.result == result]
@@ -223,7 +216,6 @@ def _after(state: PlanState, row: RunRow) -> PlanState:
             session=row.get("session", state.session),
             depth=int(row["depth"]),
             recovering=tuple(row["missing"]),
-            recovered_at=str(row.get("head") or ""),
             fence={**state.fence, "uncommitted": row.get("uncommitted")},
             lacks=(),
             finished={},
@@ -244,18 +236,20 @@ def _after(state: PlanState, row: RunRow) -> PlanState:
 
 
 def _started(state: PlanState, row: RunRow) -> PlanState:
-    same: dict[str, Any] = {}  # what the row and the state call the same
-    for key, value in row.items():
-        if key in STARTED and value is not None:
-            same[key] = tuple(value) if isinstance(value, list) else value
+    before = {int(number): str(commit) for number, commit in (row.get("done") or {}).items()}
+    known: dict[str, Any] = {}
+    for name in PlanState.__dataclass_fields__.keys() & row.keys():  # what the row and the state call the same
+        value = row.get(name)
+        if value is not None:
+            known[name] = tuple(value) if isinstance(value, list) else value
+    known["verify"] = verify.read_rows(row.get("verify") or [])
+    known["seen"] = tuple(before)  # no progress of this session's
     return replace(
         state,
-        **same,
+        **known,
         started_at=row["ts"],
         by=row["actor"],
-        before={int(number): str(commit) for number, commit in (row.get("done") or {}).items()},
-        seen=tuple(map(int, row.get("done") or ())),  # no progress of this session's
-        verify=verify.verify_of_rows(row.get("verify") or []),
+        before=before,
         is_legacy=row.get("legacy") is True,
         lacks=(),
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from omo.digest import sha256
-from omo.errors import NotEvaluable, OmoError, Refused
+from omo.errors import NotEvaluable, Refused
 from omo.proof import base
 from omo.text import clip
 from omo.work.run import Caller, load
@@ -20,7 +20,6 @@ from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
 from omo.workflows.ultraplan.critique import is_another_named
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
-from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.run import (
     PLAN,
     PlanRun,
@@ -46,7 +45,6 @@ class RunStatus:
     run: PlanRun
     document: Document = NO_PLAN
     audit: Audit = NOT_AUDITED
-    broken: str = ""  # why the plan cannot be believed any more
     edited: str = ""
     is_revised: bool = False  # the plan says something else than when the session began
     whole: History | None = None  # from where the plan's first session began, for whoever answers for all of it
@@ -62,19 +60,18 @@ class RunStatus:
     @property
     def unknown(self) -> str:
         """Why nothing can be said; empty where something can."""
-        if self.audit.verdict != "unknown" or not self.audit.steps:
-            return self.broken
+        if self.audit.verdict != "unknown":
+            return ""
         reasons = list(self.audit.problems)
         for step in self.audit.steps:
             if step.status == "unknown":
                 reasons += step.findings
-        return next(iter(reasons), "nothing could be established")
+        return next(iter(reasons), "")
 
     def require_evaluable(self) -> None:
         """Raises for a session of which nothing can be said."""
         if self.unknown:
-            error: type[OmoError] = Refused if self.broken else NotEvaluable
-            raise error(self.unknown, fix="omo plan status names the way on")
+            raise NotEvaluable(self.unknown, fix="omo plan status names the way on")
 
 
 def load_status(caller: Caller, named: str = "") -> RunStatus | None:
@@ -96,24 +93,22 @@ def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
     caller, state = run.caller, state_of(run)
     if state.root != caller.here and os.path.isdir(state.root):
         # A copy of the project, or another worktree, is not audited from here; a project that was moved is.
-        return RunStatus(run, broken=f"plan session {state.run} belongs to {state.root}, and this is {caller.here}")
+        elsewhere = f"plan session {state.run} belongs to {state.root}, and this is {caller.here}"
+        return RunStatus(run, audit=unknown(NO_PLAN, NotEvaluable(elsewhere)))
     status = _held_against_file(RunStatus(run), caller)
-    try:
-        document = pinned_part(caller.state, state)
-    except Refused as error:
-        return replace(status, broken=error.message)
-    status = replace(status, document=document)
-    whole = None
+    document, whole = NO_PLAN, None
     if is_ending and state.sessions > 1:
         with suppress(NotEvaluable):
             whole = history_of_plan(caller, state.path, runs_of_repository(caller, state.path), state.order)
     try:
+        document = pinned_part(caller.state, state)
         history = histories.history_since(Path(caller.here), state.base)
-        if state.end == "pass":
-            history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
-    except NotEvaluable as error:
-        return replace(status, audit=unknown(document, error))
-    return replace(status, audit=_audited(caller, document, history, state.skipped, state.before), whole=whole)
+    except (Refused, NotEvaluable) as error:
+        return replace(status, document=document, audit=unknown(document, error))
+    if state.end == "pass":
+        history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
+    audit = _audited(caller, document, history, state.skipped, state.before)
+    return replace(status, document=document, audit=audit, whole=whole)
 
 
 def _audited(
@@ -161,13 +156,14 @@ def audit_plan(caller: Caller, run: PlanRun, runs: Sequence[PlanRun] = (), whole
     """The whole plan that a session is of, as it is now, from where its first session began."""
     state = state_of(run)
     runs = runs or runs_of_repository(caller, state.path)
-    document = synthesise(pinned_plan(run.caller.state, state))
-    status = replace(_held_against_file(RunStatus(run), caller), document=document)
+    status = _held_against_file(RunStatus(run), caller)
+    document = NO_PLAN
     try:
+        document = pinned_plan(run.caller.state, state)
         history = whole or history_of_plan(caller, state.path, runs, state.order)
-    except NotEvaluable as error:
-        return replace(status, audit=unknown(document, error))
+    except (Refused, NotEvaluable) as error:
+        return replace(status, document=document, audit=unknown(document, error))
     skipped: dict[int, str] = {}
     for other in states_of_text(runs, state.plan):
         skipped |= other.skipped
-    return replace(status, audit=_audited(caller, document, history, skipped, {}))
+    return replace(status, document=document, audit=_audited(caller, document, history, skipped, {}))

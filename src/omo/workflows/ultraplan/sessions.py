@@ -6,27 +6,19 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from omo.errors import Refused
 from omo.text import clip, counted
 from omo.workflows.ultraplan.document import fence_of_session
 from omo.workflows.ultraplan.markdown import code, manifest_bullet, yaml_lines
-from omo.workflows.ultraplan.models import Document, FenceGlobs, PlanDefect, Session, Step
-from omo.workflows.ultraplan.propose import synthesise
+from omo.workflows.ultraplan.models import Document, FenceGlobs, PlanDefect, Session, Step, refusal
 
 
-def cut(plan: Document, *, has_remote: bool = False) -> list[Document]:
+def cut(document: Document, *, has_remote: bool = False) -> list[Document]:
     """The plan in parts, in its order: each with one session, and its steps, fence, needs and context alone.
 
     Refused, with every defect, where it cannot be cut.
     """
-    document = synthesise(plan)
-    wrong = [str(defect) for defect in structure(document)]
-    if wrong:
-        raise Refused(
-            f"{document.path} cannot be cut into sessions: {counted(len(wrong), 'defect')}",
-            fix=f"mend the plan, then omo plan validate {document.path}",
-            defects=wrong,
-        )
+    if wrong := list(structure(document)):
+        raise refusal(document, wrong)
     needs = document.needs
     if has_remote and (needs or not document.says_needs):  # a plan that declares none has none
         needs = tuple(dict.fromkeys(["git_push", *needs]))

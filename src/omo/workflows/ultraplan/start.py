@@ -11,7 +11,7 @@ from omo.errors import Refused
 from omo.proof import base, changes
 from omo.state import store
 from omo.state.runtime import part
-from omo.text import clip, counted
+from omo.text import clip
 from omo.work import requests
 from omo.work.lifecycle import BY_CANCEL, called_off, put_aside, put_aside_notes
 from omo.work.run import Caller, Run, load
@@ -19,7 +19,7 @@ from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import preflight, progress, rules, sessions, verify
 from omo.workflows.ultraplan.history import History
-from omo.workflows.ultraplan.models import Document, FenceGlobs, Session
+from omo.workflows.ultraplan.models import Document, FenceGlobs, Session, refusal
 from omo.workflows.ultraplan.progress import Progress
 from omo.workflows.ultraplan.refusals import (
     require_as_named,
@@ -89,17 +89,28 @@ def start(caller: Caller, path: Path, number: int = 0, *, environ: Mapping[str, 
         unreviewed = require_reviewed(caller, plan, history, unreviewed)
         asked = preflight.check(document.needs, root, environ=environ, by=caller.by)
         run = Run(PLAN, caller, PLAN.new_id(caller, tags(plan.digest, plan.path)))
-        if asked.missing:
-            return blocked(run, plan.path, asked, contract.advice)
-        notes = [*put_aside_notes(caller, PLAN.name), *contract.advice]
-        _put_aside(caller)
-        # Ledger before summary: a crash in between leaves a run that the next command finds.
-        spec = write(run, "spec.md", sessions.render(plan, document, done=contract.done))
-        write(run, "plan.md", plan.text)
-        row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000), "is_named": is_named}
-        run.append(preflight_row(caller, plan.path, asked), row, *_skipped_rows(contract))
-    step = publish_end(RunStatus(run, document, audit), session=caller.session)
-    return Started(run.require_whole(), step, spec, notes=notes)
+        rows = [preflight_row(caller, plan.path, asked)]
+        notes = contract.advice
+        spec = ""
+        if not asked.missing:
+            notes = [*put_aside_notes(caller, PLAN.name), *notes]
+            _put_aside(caller)
+            spec = write(run, "spec.md", sessions.render(plan, document, done=contract.done))
+            write(run, "plan.md", plan.text)
+            row = _started_row(caller, contract, history)
+            rows.append({**row, "unreviewed": clip(unreviewed, 1000), "is_named": is_named})
+            rows += _skipped_rows(contract)
+        run.append(*rows)
+    return begun(RunStatus(run, document, audit), asked, spec, notes)
+
+
+def begun(status: RunStatus, asked: preflight.Preflight, spec: str, notes: Sequence[str] = ()) -> Started:
+    """Ledger before summary: a crash in between leaves a run that the next command finds."""
+    run = status.run
+    if asked.missing:
+        status = RunStatus(run)
+    step = publish_end(status, session=run.caller.session)
+    return Started(run.require_whole(), step, spec, [str(need) for need in asked.missing], list(notes))
 
 
 def _put_aside(caller: Caller) -> None:
@@ -120,7 +131,6 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
     """Refused where there is nothing to begin, where something else comes first, and with every defect of the plan."""
     root = Path(caller.root)
     plan = documents.load(path, root)
-    name = shlex.quote(plan.path)
     known = progress.progress_of(caller, plan)
     document = _chosen(sessions.cut(plan, has_remote=preflight.has_remote(root)), known, number)
     contract = Contract(plan, document, known, [])
@@ -130,13 +140,12 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
         steps = ", ".join(map(str, contract.done))
         raise Refused(
             f"step {steps} of {plan.path} is done, by plan session {unfinished[-1].run}",
-            fix=f"omo plan recover {name} goes on with the rest",
+            fix=f"omo plan recover {shlex.quote(plan.path)} goes on with the rest",
         )
     of_others = {step.number for step in plan.steps if step.number not in contract.session.steps}
-    defects = rules.validate(plan, root, begun={*of_others, *known.done}, edited=known.edited)
+    defects = rules.validate(plan, root, begun={*of_others, *known.done})
     if wrong := rules.refusing(defects):
-        fix = f"mend them; omo plan critique {name} fills in what omo can know"
-        raise Refused(f"{plan.path} has {counted(len(wrong), 'defect')}", fix=fix, defects=list(map(str, wrong)))
+        raise refusal(plan, wrong)
     contract.advice.extend(map(str, defects))
     return contract
 
@@ -181,12 +190,6 @@ def write(run: PlanRun, name: str, text: str) -> str:
     return path
 
 
-def blocked(run: PlanRun, path: str, asked: preflight.Preflight, notes: Sequence[str] = ()) -> Started:
-    run.append(preflight_row(run.caller, path, asked))
-    step = publish_end(RunStatus(run), session=run.caller.session)
-    return Started(run.require_whole(), step, "", [str(need) for need in asked.missing], list(notes))
-
-
 def preflight_row(caller: Caller, path: str, asked: preflight.Preflight) -> RunRow:
     why = "; ".join(clip(str(need), 160) for need in asked.missing)
     return {
@@ -195,7 +198,6 @@ def preflight_row(caller: Caller, path: str, asked: preflight.Preflight) -> RunR
         "path": path,
         "needs": [asdict(need) for need in asked.needs],
         "missing": [need.name for need in asked.missing],
-        "result": asked.result,
         "bypassed": asked.bypassed_by,
         "why": clip(why, 400),
     }

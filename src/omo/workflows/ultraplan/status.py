@@ -44,6 +44,9 @@ def status(viewer: Viewer) -> Status | None:
 
 def status_of(loaded: RunStatus) -> Status:
     state = loaded.state
+    problems = [*loaded.problems]
+    if loaded.unknown and not loaded.audit.steps:  # not even the plan can be read
+        problems.append(loaded.unknown)
     return Status(
         KIND,
         "step",
@@ -53,7 +56,7 @@ def status_of(loaded: RunStatus) -> Status:
         next=next_step(loaded),
         facts=tuple(_facts(loaded)),
         overrides=tuple(clip(override, 200) for override in state.overrides),
-        problems=tuple(clip(problem, 300) for problem in (*loaded.problems, loaded.broken) if problem),
+        problems=tuple(clip(problem, 300) for problem in problems),
         outcome=outcome.of(state.finished) if state.finished else None,
     )
 
@@ -86,7 +89,7 @@ def _items(loaded: RunStatus) -> list[Item]:
     if loaded.audit.steps:
         return [_item(loaded, step) for step in loaded.audit.steps]
     # What the ledger knows where git cannot be asked. What was once seen to pass is not known to be there now.
-    why = DAMAGED if loaded.problems else clip(loaded.broken or "nothing was begun", 200)
+    why = DAMAGED if loaded.problems else clip(loaded.unknown or "nothing was begun", 200)
     items = []
     for step in loaded.state.steps:
         if step in loaded.state.done:
@@ -149,12 +152,12 @@ def publish_status(loaded: RunStatus) -> NextStep:
         return step
     told = run.caller.summary(KIND)
     if state.is_open:
-        if not loaded.broken:
-            run.require_whole()  # a project that was moved takes its fence along
         is_progress = bool(set(audit.passed) - set(state.seen))
         row = {"verdict": audit.verdict, "passed": audit.passed, "missing": audit.missing}
-        if audit.steps and {**state.audited, **row} != state.audited:
-            run.append({"kind": "audited", **row})
+        if audit.steps:
+            run.require_whole()  # a project that was moved takes its fence along
+            if {**state.audited, **row} != state.audited:
+                run.append({"kind": "audited", **row})
         publish(run, summarize(loaded, step), progressed=lambda old: is_progress)
     elif told.get("run") == run.id and "fence" in told:
         # A crash came between the ledger's last row and the session's.

@@ -12,7 +12,7 @@ from typing import Any
 
 from omo import options
 from omo.context import Context
-from omo.errors import BadInput, Refused
+from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
 from omo.work import agents, briefs, requests, session
@@ -26,7 +26,7 @@ from omo.workflows.ultraplan import finish as finishing
 from omo.workflows.ultraplan import progress, propose, rules
 from omo.workflows.ultraplan import start as starting
 from omo.workflows.ultraplan.critique import CriticVerdict
-from omo.workflows.ultraplan.models import Document, PlanDefect
+from omo.workflows.ultraplan.models import LONGEST_DEFECT, Document, PlanDefect, refusal
 from omo.workflows.ultraplan.next_step import NOT_STARTED, cancelled, next_step
 from omo.workflows.ultraplan.preflight import MISSING
 from omo.workflows.ultraplan.progress import Progress
@@ -36,8 +36,6 @@ from omo.workflows.ultraplan.run_audit import audit_file, load_status
 from omo.workflows.ultraplan.start import Started
 from omo.workflows.ultraplan.status import in_lines, publish_status
 from omo.workflows.ultraplan.verify import by_steps
-
-LONGEST_SHOWN = 600
 
 
 def register(commands: options.Commands) -> None:
@@ -104,7 +102,7 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
         "digest": document.digest,
         "version": ".".join(map(str, document.version)) if document.version else None,
         "legacy_plan": document.is_legacy,
-        "legacy_synthesis": propose.synthesise(document).is_legacy_synthesis,
+        "legacy_synthesis": document.is_legacy_synthesis,
         "steps": len(document.steps),
         "is_complete": filled.text == document.text,
         "defects": [_defect_data(defect) for defect in defects],
@@ -115,33 +113,28 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
         if not data["is_complete"]:
             text += f"; omo plan critique {shlex.quote(arguments.plan)} fills in what the steps leave to omo"
         return Result(data, text, notes=_shown(advice))
-    refusal = _refusal(document, defects, arguments.plan)
+    refused = refusal(document, defects)
     if not arguments.json:
-        raise refusal
-    error = {"code": refusal.code, "message": refusal.message, "fix": refusal.fix, "details": data["defects"]}
-    return Result({**data, "error": error}, "", refusal.exit_code)
-
-
-def _refusal(document: Document, defects: Sequence[PlanDefect], named: str) -> Refused:
-    message = f"{clip(document.path, 200)} has {counted(len(defects), 'defect')}"
-    return Refused(message, fix=f"mend the plan, then omo plan critique {shlex.quote(named)}", defects=_shown(defects))
+        raise refused
+    error = {"code": refused.code, "message": refused.message, "fix": refused.fix, "details": data["defects"]}
+    return Result({**data, "error": error}, "", refused.exit_code)
 
 
 def _filled_in(document: Document, known: Progress, root: Path) -> tuple[Proposals, list[PlanDefect]]:
     """The plan with what omo fills in, and its defects then, on the lines of the file that is there."""
     filled = propose.fill_in(document, root, known.done)
     defects = []
-    for defect in rules.validate(documents.parse(filled.text, document.path), root, known.done, known.edited):
+    for defect in rules.validate(documents.parse(filled.text, document.path), root, known.done):
         defects.append(replace(defect, line=filled.lines[defect.line - 1]) if defect.line else defect)
     return filled, defects
 
 
 def _shown(defects: Sequence[PlanDefect]) -> list[str]:
-    return [clip(str(defect), LONGEST_SHOWN) for defect in defects]
+    return [clip(str(defect), LONGEST_DEFECT) for defect in defects]
 
 
 def _defect_data(defect: PlanDefect) -> dict[str, Any]:
-    return {"line": defect.line, "code": defect.code, "message": clip(defect.message, LONGEST_SHOWN)}
+    return {"line": defect.line, "code": defect.code, "message": clip(defect.message, LONGEST_DEFECT)}
 
 
 def critique(arguments: argparse.Namespace, context: Context) -> Result:
@@ -154,7 +147,7 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     if not states_of_text(known.runs, document.digest):  # what has begun is not changed any more
         filled, every = _filled_in(document, known, Path(context.root))
         if defects := rules.refusing(every):  # then the plan stays as its author wrote it
-            raise _refusal(document, defects, arguments.plan)
+            raise refusal(document, defects)
         if filled.text != document.text:
             before, document = document.digest, documents.parse(filled.text, document.path)
             critiques.note_filled_in(caller, document, before)  # else it were not the text that the user named

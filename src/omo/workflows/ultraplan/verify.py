@@ -34,7 +34,7 @@ _SEARCHES = ("grep", "egrep", "fgrep", "rg", "ag")
 
 
 class VerifyRow(TypedDict, total=False):
-    """As a ledger has it: what a start pins, or what became of it."""
+    """As a ledger has it; what was not run yet has no result, and what older ones have run no argv."""
 
     step: int
     text: str
@@ -58,9 +58,8 @@ class Verify:
 
     @property
     def row(self) -> VerifyRow:
-        if self.result:
-            return {"step": self.step, "text": self.text, "result": self.result, "why": self.why}
-        return {"step": self.step, "text": self.text, "argv": list(self.argv), "exit": self.exit}
+        row: VerifyRow = {"step": self.step, "text": self.text, "argv": list(self.argv), "exit": self.exit}
+        return {**row, "result": self.result, "why": self.why}
 
     def __str__(self) -> str:
         return f"step {self.step}: {clip(self.text, 120)}"
@@ -106,14 +105,8 @@ def commands_of(steps: Sequence[Step]) -> list[Verify]:
     return commands
 
 
-def verify_of_rows(rows: Sequence[VerifyRow]) -> tuple[Verify, ...]:
-    """As a `started` row has them."""
-    return tuple(Verify(row["step"], row["text"], tuple(row["argv"]), row["exit"]) for row in rows)
-
-
-def read_results(rows: Sequence[VerifyRow]) -> list[Verify]:
-    """As a `verified` row has them."""
-    return [Verify(row["step"], row["text"], result=row["result"], why=row["why"]) for row in rows]
+def read_rows(rows: Sequence[VerifyRow]) -> tuple[Verify, ...]:
+    return tuple(Verify(**{**row, "argv": tuple(row.get("argv", ()))}) for row in rows)  # type: ignore[arg-type]
 
 
 def _plain(line: str) -> tuple[str, ...]:
