@@ -101,6 +101,24 @@ def test_a_run_in_a_worktree_that_lies_in_another_is_where_it_is(project: Projec
     assert ("no file was changed" in refused, "where the run is on" in refused) == (True, False)
 
 
+def test_stop_and_next_say_why_done_was_refused_until_a_gate_runs(project: Project) -> None:
+    project.write("test_value.sh", "grep -q old value\n")
+    project.commit()
+    project.prompt("ulw let the value be new")
+    project.prompt("/omo:pin tests -- sh test_value.sh")
+    project.write("value", "new\n")
+    project.write("test_value.sh", "grep -q new value\n")
+    why = "nothing that omo saw proves the work: gate tests passes; it passes only with the changed test_value.sh"
+    assert why in project.check("ulw", "done", code=3).err
+    assert f"omo ulw done was refused when it was called last: {why}" in project.stop().json["reason"]
+    said = project.check("next").out
+    assert (why in said, "they type /omo:allow test_value.sh" in said) == (True, True)
+    project.check("gate", "run")
+    assert why not in project.check("next").out
+    project.prompt("/omo:allow test_value.sh")
+    project.check("ulw", "done")
+
+
 def test_next_offers_no_end_on_ones_word_before_the_tests_have_run(project: Project) -> None:
     project.write("Makefile", "test:\n\ttrue\n")
     project.commit()

@@ -128,7 +128,11 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     if not because and proof.look.changed == {}:
         _require_here(context)
     row = runtime.caught_up(context.state, name, context.row(name) or EMPTY)
-    ended = _outcome(context, name, row, proof, because, skipping)
+    try:
+        ended = _outcome(context, name, row, proof, because, skipping)
+    except Refused as error:
+        _note_refusal(context, name, error)
+        raise
     files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)), proof.whole)
 
     def decide(current: SessionRow | None) -> runtime.Change:
@@ -140,6 +144,17 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
 
     answer: Outcome | None = context.change(name, decide)
     return answer
+
+
+def _note_refusal(context: Context, name: str, refusal: Refused) -> None:
+    """For Stop, status and `omo next`: else they lead back to the same refusal."""
+
+    def decide(row: SessionRow | None) -> runtime.Change:
+        if row is None or not session.is_ultrawork_on(row):
+            return runtime.Change(None)
+        return runtime.Change(None, session.refused(row, refusal.message, refusal.fix))
+
+    context.change(name, decide)
 
 
 def _require_here(context: Context) -> None:

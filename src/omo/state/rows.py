@@ -127,6 +127,8 @@ if TYPE_CHECKING:
         total: int
         next: str | None
         notRun: list[str]  # of the open gates
+        refused: str  # why `omo ulw done` did not end it when it was called last
+        waysOn: str  # that it named
         wayOut: str  # how the agent says that it cannot go on, where that is not the workflow's usual way
         why: str
         question: str

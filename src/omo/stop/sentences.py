@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LONGEST_REASON = 600
 LONGEST_OPEN = 360
+LONGEST_REFUSAL = 200
 STOP = "/omo:stop-continuation"
 LONGEST_TOLD = 1200
 LONGEST_END = 700
@@ -161,6 +162,8 @@ def _open_work(kind: str, summary: Summary) -> str:
         return f"{kind}: {as_sentence(step)}"
     if kind != session.KIND:
         return as_sentence(f"{kind}: {left} of {total} open when last looked at" + (f", next {step}" if step else ""))
+    if said := summary.get("refused"):
+        return as_sentence(f"omo ulw done was refused when it was called last: {clip(said, LONGEST_REFUSAL)}")
     if not total:
         if not step:
             on_word = 'or, where no test can show it, omo ulw done --because "why it is done".'

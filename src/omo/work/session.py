@@ -535,8 +535,13 @@ def with_gates(row: SessionRow, *, failing: list[str], not_run: list[str], total
     summary["next"] = ", ".join(open_gates[:3]) or None
     summary["notRun"] = not_run[:3]
     if summary.get("state") == "active":
-        summary = without(summary, "changed")  # what the gates say now is nearer
+        summary = without(summary, "changed", "refused", "waysOn")  # what the gates say now is nearer
     return _with_work(row, {KIND: summary})
+
+
+def refused(row: SessionRow, why: str, ways_on: str) -> SessionRow:
+    """`omo ulw done` did not end it, and what that said is open until something else is known."""
+    return _with_work(row, {KIND: {**row["work"].get(KIND, {}), "refused": why, "waysOn": ways_on}})
 
 
 def with_next(row: SessionRow, step: str) -> SessionRow:
@@ -552,7 +557,7 @@ def finish(row: SessionRow, ended: Outcome, *, at: str, files: FilesAtEnd) -> Se
 
     `at` is when the tree was looked at, and `files` which it was: until that Stop it may change.
     """
-    run = _active(row["work"].get(KIND, {}))
+    run = without(_active(row["work"].get(KIND, {})), "refused", "waysOn")
     return _with_work(row, {KIND: {**run, "state": "done", "outcome": ended, "at": at, "files": files}})
 
 

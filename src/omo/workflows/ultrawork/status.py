@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MARKS = {"pass": "done", "not run": "open"}
 RUN = command("omo gate run")
 LONGEST_TAIL = 1200
+LONGEST_REFUSAL = 600
 
 
 def status(viewer: Viewer) -> Status | None:
@@ -113,6 +114,10 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
         return NextStep("wait", f"{why}: your answer in the session sets it going")
     # Where it was refused, the same word again is no way on: test_next_has_the_way_on_where_no_test_shows_the_work.
     own_word = command("omo ulw done --because", "why the work is done", lead="or, where no test can show it")
+    if said := summary.get("refused"):
+        why = f"omo ulw done was refused when it was called last: {clip(str(said), LONGEST_REFUSAL)}"
+        named = clip(str(summary.get("waysOn") or ""), LONGEST_REFUSAL)
+        return NextStep("done", f"{why}; {named}", (command("omo ulw done"), own_word))
     if not items:
         cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
         checks = gates.FoundGates(viewer.context.root, cwd, viewer.row, pinned).checks
