@@ -115,6 +115,9 @@ def test_stop_and_next_say_why_done_was_refused_until_a_gate_runs(project: Proje
     assert (why in said, "they type /omo:allow test_value.sh" in said) == (True, True)
     project.check("gate", "run")
     assert why not in project.check("next").out
+    question = "/omo:allow test_value.sh?"
+    project.check("ulw", "blocked", "--evidence", "the value is new, as asked", "--question", question)
+    assert project.stop().message.endswith("To let it through, type /omo:allow test_value.sh.")
     project.prompt("/omo:allow test_value.sh")
     project.check("ulw", "done")
 

@@ -572,6 +572,13 @@ def test_an_answer_that_work_waited_for_is_told_to_set_it_going(desk: Desk) -> N
     assert desk.send("UserPromptSubmit", prompt="and hurry") == ""
 
 
+def test_a_yes_allows_nothing_and_the_line_that_does_is_named(desk: Desk) -> None:
+    desk.environ = CLAUDE
+    desk.put(work(ralph={**RALPH_RUN, **waits("waiting", "as asked", "/omo:allow tests/test_a.py?")}))
+    told = json.loads(desk.send("UserPromptSubmit", prompt="yes"))["systemMessage"]
+    assert "goes on. /omo:allow tests/test_a.py lets it through." in told
+
+
 # Coming back.
 
 

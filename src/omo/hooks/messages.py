@@ -18,6 +18,7 @@ from omo.stop.sentences import (
     ULTRAWORK,
     WAITS,
     WAY_BACK,
+    allowing,
     as_sentence,
     cancelled_work,
     in_one_message,
@@ -34,7 +35,7 @@ from omo.work import budget, outcome, session, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import SessionRow
+    from omo.state.rows import SessionRow, Summary
     from omo.state.runtime import Works
 
 LONGEST_INSTRUCTIONS = 1950  # 500 tokens, with what the host writes before it
@@ -129,6 +130,11 @@ def goes_on(how: str, work: Works, more: str = "") -> Answer:
     line = " ".join(filter(None, [f"omo: {how}: {names} goes on.", more, f"{STOP} ends it."]))
     context = f"[omo] {how[:1].upper()}{how[1:]}: {names} goes on where it was. `omo next` says what to do; "
     return Answer(context=f"{context}only the user ends it early: {STOP}.", message=line)
+
+
+def to_allow(asked: list[Summary]) -> str:
+    """Where they were asked to allow something: their answer has not."""
+    return " ".join(f"{command} lets it through." for command in filter(None, map(allowing, asked)))
 
 
 def answered_end(work: Works) -> Answer:

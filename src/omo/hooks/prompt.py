@@ -186,7 +186,8 @@ def _hear(event: Event, world: World, reading: Reading) -> Answer:
             events.append({"kind": "resumed" if woken else "end-answered"})
             answer = messages.answered_end(ended)
             if woken:
-                answer = Answer(message=messages.goes_on("with your answer", woken).message)
+                asked = [row["work"].get(kind, {}) for kind, _ in woken]
+                answer = Answer(message=messages.goes_on("with your answer", woken, messages.to_allow(asked)).message)
         if woken:
             limits = settings.load(world.environ, world.root).limits
             after = session.with_hours_left(session.shown_on(after), limits=limits, now=world.now)

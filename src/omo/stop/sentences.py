@@ -320,8 +320,17 @@ def waits_for(kind: str, summary: Summary) -> str:
     if not question and (summary.get("own") or state == "paused"):
         question = WAY_BACK
     name = work_name(kind, summary, why)
+    if command := allowing(summary):
+        question = f"To let it through, type {command}."
     way_on = question or "It goes on with your next message."
     return f"{name} {WAITS[state]}: {as_sentence(why or 'nothing says why')} {way_on}"
+
+
+def allowing(summary: Summary) -> str:
+    """What the user has to type to allow what they are asked about, in the words that omo gives the agent for it: a
+    "yes" allows nothing. Empty where something else is asked."""
+    question = clip(str(summary.get("question") or ""), LONGEST_QUESTION)
+    return question.rstrip("?") if question.startswith("/omo:allow ") else ""
 
 
 def cancelled(row: SessionRow) -> str:
