@@ -862,3 +862,15 @@ work(
     files=IN_COVERAGE,
     needs="jest npm",
 )
+
+
+@ending(
+    "ultrawork", "a test emptied in a run that is proven: the end names it", PROVEN, conceded="weakened in a run before"
+)
+def _(run: Play) -> None:
+    committed(run, BUGGY)
+    run.user("ulw make add return the sum")
+    replaced(run, "calc.py", "a - b - b", "a + b")
+    replaced(run, "test_calc.py", BODY, "        pass\n")
+    run.omo("ulw done")
+    assert "old tests have other lines: test_calc.py" in run.printed, run.printed
