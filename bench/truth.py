@@ -321,6 +321,7 @@ def _base() -> str:
 def played(which: Ending, directory: Path) -> Told:
     run = Play(make_project(directory))
     with run.environment(PATH=path_of_tools()):
+        os.environ.pop("CI", None)  # the user of a story is at their desk, wherever it is played
         which.play(run)
         said = run.stop() or run.told
         code = run.terminal(f"status --exit-code --session {SESSION}")

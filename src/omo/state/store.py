@@ -21,6 +21,7 @@ CLI_WAIT = 10.0
 POLL = 0.005
 MOST_KEPT = 1 << 20  # bytes: who needs a longer ledger again needs its end alone
 SETTLED = 0.1  # seconds: what is younger may be written again in the same tick of its file system's clock
+ABSENT_STATE = (FileNotFoundError, NotADirectoryError)  # also where a file stands in the way of the directory
 MOVE_AWAY = "move it away; the next hook or command that writes does so by itself and keeps the bytes"
 
 _known: dict[str, tuple[tuple[int, ...], bytes]] = {}  # by path: which version of a file it was, and what it held
@@ -84,12 +85,12 @@ def _acquire_with_filelock(path: str, deadline: float) -> Callable[[], None]:
 
 def read(path: str) -> Json | None:
     """The object in the file, None only if there is no file."""
-    raw = contents(path)
+    raw = contents(path, ABSENT_STATE)
     return None if raw is None else parse(raw, path)
 
 
-def contents(path: str) -> bytes | None:
-    """All of a file; None if there is none. What was read before and not written since is not opened again, unless it
+def contents(path: str, absent: tuple[type[OSError], ...] = (FileNotFoundError,)) -> bytes | None:
+    """All of a file; None if it is `absent`. What was read before and not written since is not opened again, unless it
     is long."""
     if (known := known_contents(path)) is not None:
         return known
@@ -97,7 +98,7 @@ def contents(path: str) -> bytes | None:
         with open(path, "rb", opener=regular_file) as file:
             raw = file.read()
             status = os.fstat(file.fileno())
-    except (FileNotFoundError, NotADirectoryError):
+    except absent:
         return None
     except OSError as error:
         raise unreadable(path, error) from None
