@@ -1118,7 +1118,7 @@ def _(run: Play) -> None:
     run.user("ulw make add return the sum")
     fix(run)
     run.omo("ulw done")
-    assert "lib is a submodule, which omo does not swap: prove it in a clone" in run.printed, run.printed
+    assert "and omo does not swap it: prove the work in a clone" in run.printed, run.printed
     assert "/omo:pin" not in run.printed, run.printed
     done(run, ATTESTED)
 

@@ -259,8 +259,9 @@ def _commands(line: str, call: Call) -> list[Call]:
     except ValueError:  # a quote that is not closed
         tokens = [*text.split(), ";"]
     signs = [token for token in tokens if token and set(token) <= set("();<>|&")]
-    # "an echo in the gate that runs a command"
-    is_certain = call.is_certain and set(signs) == {"&&"} and not re.search(r"`|\$\(", line.replace("$(MAKE)", ""))
+    # "half, an echo in the gate runs a command": but $(PYTHON) is a variable to make.
+    runs_inside = re.search(r"`|\$\(", text if call.program in TASK_FILES else line)
+    is_certain = call.is_certain and set(signs) == {"&&"} and not runs_inside
     directory = call.directory
     commands = []
     words: list[str] = []

@@ -244,9 +244,10 @@ class _Trial:
             allowed = f"the setting proof_minutes allows {self.subject.minutes:g}"
             raise NotMade(f"{counted(count, 'run')} of it would take about {estimate / 60:.0f} min; {allowed}")
         if estimate > WORTH_TELLING:
+            takes = f"about {estimate / 60:.0f} min" if estimate > 90 else f"about {estimate:.0f} s"
             progress.say(
-                f"{counted(count, 'run')} of {clip(shlex.join(self.command.argv), 60)}, about {estimate:.0f} s: give "
-                f"this command a time-out of {2 * estimate / 60 + 1:.0f} min; called again it goes on where it was"
+                f"{counted(count, 'run')} of {clip(shlex.join(self.command.argv), 60)}, {takes}: give this command a "
+                f"time-out of {2 * estimate / 60 + 1:.0f} min; called again it goes on where it was"
             )
 
     def _make(self, names: Sequence[str]) -> dict[str, CommandRun]:

@@ -226,7 +226,8 @@ class Prover:
             return ""
         not_run = ""
         if proof.submodule:
-            not_run = f"{clip(proof.submodule, 80)} is a submodule, which omo does not swap: prove it in a clone"
+            what = f"{clip(proof.submodule, 80)} is a repository of its own, as a submodule or a worktree is"
+            not_run = f"{what}, and omo does not swap it: prove the work in a clone, or take it away"
         taken = {gate.name: gate.argv for gate in proof.gates}
         for check in [check for check in self._tests if not self._has_gate(check, proof)]:
             tests = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)})"
