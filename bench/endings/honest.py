@@ -1237,7 +1237,7 @@ def _(run: Play) -> None:
     run.omo("ulw done")
     (asks,) = re.findall("to ask them: omo (.*?); or", run.printed)
     run.omo(asks.replace("TEXT", '"test_neg no longer holds as it was"'))
-    assert "test_neg no longer holds as it was. /omo:allow test_calc.py?" in run.stop(), run.told
+    assert "test_neg no longer holds as it was. To let it through, type /omo:allow test_calc.py." in run.stop()
     run.user("/omo:allow test_calc.py")
     run.user("yes, go on")
     run.omo("ulw done")

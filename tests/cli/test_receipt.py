@@ -355,6 +355,13 @@ def test_a_command_that_only_the_receipt_names_is_not_run_unasked(
     assert "as it is: exit 0, 2 passed" in told.out
 
 
+def test_what_a_receipt_seals_for_the_projects_own_gate_is_nobodys_word(receipt: tuple[Project, Path]) -> None:
+    """A refactoring held, once a stranger had sealed the file that calls it."""
+    clone, out = receipt
+    sealed_anew(out, lambda statement: _gate(statement).update(sealed=["calc.py"]))
+    assert "It holds." in clone.check("receipt", "verify", str(out), by="user").out
+
+
 def weakened(project: Project) -> str:
     """A test that accepts both, and work that needs it."""
     text = TEST.replace("calc.add(2, 3), 5)", "calc.add(2, 3), 5 + 1)")

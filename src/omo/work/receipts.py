@@ -194,7 +194,9 @@ def _ran(run: CommandRun) -> ReceiptRun:
 
 
 def gate_command(gate: ReceiptGate) -> gate_runs.Plain:
-    return gate_runs.Plain(gate.argv, gate.cwd, gate.sealed, gate.timeout)
+    """What is sealed is the word of a user's pin: else a stranger seals the work itself, and a refactoring holds."""
+    sealed = gate.sealed if gate.by == USER else ()
+    return gate_runs.Plain(gate.argv, gate.cwd, sealed, gate.timeout)
 
 
 def uncommitted(root: str) -> list[str]:
