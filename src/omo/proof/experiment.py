@@ -463,11 +463,8 @@ class _Trial:
         """With the old tests nothing fails but what failed before, what was to fail and passes ("a fix, and the strict
         xfail taken from its test"), and what the user allowed. A run without names says nothing; but no test is a
         threshold that new tests alone reach ("a new function and its tests under a threshold of coverage")."""
-        if (
-            old.counts is not None
-            and old.counts.passed
-            and not (old.counts.failed or old.failing or self._changes_old())
-        ):
+        all_pass = old.counts is not None and old.counts.passed > 0 and not (old.counts.failed or old.failing)
+        if all_pass and not self._changes_old():
             self.notes.append(f"with the new tests away no test fails, but the command does ({clip(old.quoted, 80)})")
             return True
         if not old.failing or not self._names_all(old):
