@@ -218,14 +218,17 @@ class Setup(HostSetup):
         return ok("no other hook runs at Stop")
 
     def look_at_status_line(self, omo: Installed) -> DoctorFinding:
-        shown, command = None, ""
-        for file in self.files:
-            if line := part(file.values, STATUS_LINE):
-                shown, command = file.path, str(line.get("command", ""))
-        if shown is None:
+        lines = self.status_lines()
+        if not lines:
             return ok(f"not in use; {SET_STATUS_LINE} shows in {self.title} what holds a session")
-        if status_line_command(omo.home) not in command:
-            return ok(f"{shown} shows another; {SET_STATUS_LINE} puts omo's beside that of your own settings")
+        shown, command = lines[-1]
+        ours = status_line_command(omo.home)
+        if ours not in command:
+            overridden = [path for path, other in lines if ours in other]
+            if not overridden:
+                return ok(f"{shown} shows another; {SET_STATUS_LINE} puts omo's beside it")
+            remedy = f"take {STATUS_LINE} out of {shown}, or leave it so"
+            return warn(f"{shown} overrides the one in {overridden[0]}", remedy)
         script = omo.home / "statusline.sh"
         try:
             text = script.read_text(encoding="utf-8")
@@ -236,6 +239,14 @@ class Setup(HostSetup):
         return ok(f"in {shown}")
 
     # The status line
+
+    def status_lines(self) -> list[tuple[Path, str]]:
+        """Each file that sets one, with its command; the last one is shown."""
+        lines = []
+        for file in self.files:
+            if line := part(file.values, STATUS_LINE):
+                lines.append((file.path, str(line.get("command", ""))))
+        return lines
 
     def status_line_file(self) -> Path:
         if self.directory is None:
