@@ -160,7 +160,7 @@ def _usage_in(row: Json, moment: str) -> list[Usage]:
     payload = part(row, "payload")
     if row.get("type") != "token_usage_record" or not payload:
         return []
-    if not (isinstance(payload.get("response_id"), str) and moment):
+    if not (isinstance(payload.get("response_id"), str) and isinstance(row.get("timestamp"), str)):
         raise hosts.OtherForm
     return [Usage(payload["response_id"], moment, claude.counts_of(part(payload, "usage"), ("total_tokens",)))]
 

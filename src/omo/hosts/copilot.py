@@ -278,7 +278,7 @@ def _usage_in(row: Json, moment: str) -> list[Usage]:
     if row.get("type") not in USED:
         return []
     used = part(part(row, "data"), USED[row["type"]])
-    if not moment:
+    if not isinstance(row.get("timestamp"), str):
         raise hosts.OtherForm
     key = str(used.get("apiCallId") or row.get("id"))
     return [Usage(key, moment, claude.counts_of(used, ("inputTokens", "outputTokens")))]
