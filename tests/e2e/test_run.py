@@ -194,7 +194,10 @@ def test_a_budget_is_of_all_rounds_and_can_be_raised(night: Stage) -> None:
 def test_a_round_ends_with_its_time(night: Stage) -> None:
     never = threading.Event()
     night.model.script(say("never said").held_by(never))
-    ended = run(night, "--minutes", "0.1", "--rounds", "1")
+    for minutes in ("0.1", "1", "10"):
+        ended = run(night, "--minutes", minutes, "--rounds", "1")
+        if night.model.turns:
+            break  # else the machine was too busy for the client to ask in time
     never.set()
     assert (ended.returncode, "its time was up" in ended.stderr) == (3, True), ended.stderr
     assert len(night.model.turns) == 1

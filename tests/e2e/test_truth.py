@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import Run
-from tests.e2e.conftest import Stage
-from tests.e2e.scripted_model import bash, call, say
+from tests.e2e.conftest import Stage, wait_until
+from tests.e2e.scripted_model import Request, Turn, bash, call, say
 
 pytestmark = pytest.mark.client
 
@@ -147,10 +147,15 @@ def test_a_command_that_the_host_moves_to_the_background_leaves_no_swapped_file_
     flag = tmp_path / "go on"
     calc.commit("Makefile", f"test:\n\t@while [ ! -e '{flag}' ]; do sleep 0.1; done; {TEST}\n")
     mended = CALC.replace("a - b", "a + b")
+
+    def write_while_swapped(request: Request) -> Turn:
+        wait_until((calc.state / "swap.journal").exists)
+        return call("Write", file_path=str(calc.project / "calc.py"), content="lost\n")
+
     calc.model.script(
         bash("sed -i 's/a - b/a + b/' calc.py"),
         call("Bash", command="omo ulw done", timeout=2000),
-        call("Write", file_path=str(calc.project / "calc.py"), content="lost\n"),
+        write_while_swapped,
         say("It runs on."),
     )
     ended: list[Run] = []
