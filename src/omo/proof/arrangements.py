@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from omo.proof.project_files import Files
 
 
+# With which files a run is made once more, where it says too little.
+NEW_MANIFESTS = "with the old tests, manifests as they are"
+NEW_DATA = "with the old tests, data as it is"
+OLD_SETTINGS = "without the work, settings as they were"
+
+
 @dataclass(frozen=True)
 class Arrangements:
     """The files of each run. `work` and `rest` are the changed paths of each kind; a file of Rust may be both."""
@@ -41,6 +47,37 @@ class Arrangements:
         if self.rest:
             return f"only tests, configuration, data or what the gate starts were changed ({listed(self.rest, 6)})"
         return f"nothing that it runs on was changed (only {listed(self.others, 6)})"
+
+    @property
+    def old_settings(self) -> list[str]:
+        """What they name may be the work, so that nothing is built without it, and no test asked for it ("a new crate
+        that no test asks for", "a new file that the Makefile names, and its test")."""
+        return list(filter(kinds.is_configuration, self.rest))
+
+    @property
+    def swapped_for(self) -> dict[str, Mapping[str, File]]:
+        """The same of every run, also of those with all files as they were, or made once more."""
+        swapped_for = {**self.files, BEFORE: self.at_base}
+        if self.old_settings:
+            swapped_for[OLD_SETTINGS] = {
+                **self.files[WITHOUT],
+                **{path: self.at_base[path] for path in self.old_settings},
+            }
+        old_tests = self.files.get(OLD_TESTS, {})
+        # A base whose packages cannot be installed here any more says nothing of its tests.
+        if any(path in old_tests for path in self.manifests):
+            swapped_for[NEW_MANIFESTS] = _without(old_tests, self.manifests)
+        # Data may be of the product as well as of its tests, so where old ones of both were changed, the old tests have
+        # to pass with either: "what data grants, and the test that forbids it".
+        old = {path for path in old_tests if self.at_base[path].content is not None}
+        data = set(filter(kinds.is_plain_data, old))
+        if data and any(map(kinds.is_test, old - data)):
+            swapped_for[NEW_DATA] = _without(old_tests, data)
+        return swapped_for
+
+
+def _without(files: Mapping[str, File], paths: Collection[str]) -> dict[str, File]:
+    return {path: held for path, held in files.items() if path not in paths}
 
 
 def files_key(changed: Mapping[str, str], which: kinds.Kinds) -> str:

@@ -123,6 +123,22 @@ class CommandRun(outputs.Printed):
         return ""
 
     @property
+    def could_not_be_built(self) -> bool:
+        return self.result != "pass" and (self.broke_before_tests or self.result == "unknown")
+
+    @property
+    def ran_none(self) -> bool:
+        """It broke before its tests. A file that cannot be loaded is one that failed, where the runner goes on with the
+        others: "tests that cannot be loaded here, as before"."""
+        has_passed = self.names_are_whole and self.counts is not None and self.counts.passed
+        return self.broke_before_tests and not has_passed
+
+    @property
+    def repeated(self) -> int:
+        """How many failures have the name of another, as in two parts, or in two environments of tox."""
+        return max(0, self.counts.failed - len(self.failing)) if self.counts else 0
+
+    @property
     def summary(self) -> str:
         """What it printed, for a sentence: numbers where there are any, with the first names."""
         if self.counts is None:
