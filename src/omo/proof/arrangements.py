@@ -87,9 +87,9 @@ def files_key(changed: Mapping[str, str], which: kinds.Kinds) -> str:
 
 
 def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
-    files = contents.BaseFiles(subject.root, subject.state, subject.began)
+    files = subject.files
     new = subject.look.changed or ()
-    unfolded = calls.unfold(files, calls.call_of(command.argv, command.cwd))
+    unfolded = subject.programs(command)
     started = started_files.of_gate(files, unfolded, {*subject.began["files"], *new})
     words: list[str] = []
     for call in unfolded:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from omo import progress
 from omo.errors import NotMade
-from omo.proof import base, form, gate_runs, outputs, own_commands, reading, swap, verdicts
+from omo.proof import base, calls, form, gate_runs, outputs, reading, swap, verdicts
 from omo.proof.arrangements import NEW_DATA, NEW_MANIFESTS, OLD_SETTINGS, arrange, files_key, kinds_of
 from omo.proof.gate_runs import AS_IT_IS, BEFORE, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Judge, Subject
 from omo.proof.verdicts import NOT_MADE, OLD_TESTS_FAIL, TESTS_CHANGED, Experiment, Shown
@@ -72,8 +72,7 @@ def weakened(subject: Subject, command: GateCommand, *, by_name: bool = False) -
         return Experiment(OLD_TESTS_FAIL, outputs.IN_PLACE_OF_RUNNER.format(shadows[0]), changed_rest=shadows)
     changed_rest: Sequence[str] = ()
     try:
-        is_of_tests = own_commands.runs_tests(subject.root, subject.began.get("head"), command.argv, command.cwd)
-        arranged = arrange(subject, command, keeps_products=not is_of_tests)
+        arranged = arrange(subject, command, keeps_products=not calls.of_tests(subject.programs(command)))
         if arranged.is_data:  # a new file that tests ask for may be all that was to be made
             arranged = arrange(subject, command, keeps_products=True)
         changed_rest = arranged.rest
@@ -98,12 +97,8 @@ def names_what_fails(made: Experiment, command: GateCommand) -> bool:
 
 def run_now(subject: Subject, command: GateCommand, judge: Judge | None = None) -> CommandRun:
     """Run the command on the files as they are."""
-    environ = gate_runs.environment(subject.root, subject.began, command, subject.environ)
-    outcome = gate_runs.run_asking(command, subject.root, environ, command.timeout)
-    shadows = reading.shadows(subject.root, subject.began, command, subject.allowed)
-    return gate_runs.read_run(
-        outcome, files_key(subject.look.changed or {}, kinds_of(subject, command)), shadows, judge
-    )
+    key = files_key(subject.look.changed or {}, kinds_of(subject, command))
+    return gate_runs.run_gate(subject, command, key, looks_for_shadows=True, judge=judge)
 
 
 @dataclass
@@ -227,10 +222,7 @@ class _Trial:
 
     def _run(self, swapped: swap.Swap, arrangement: str, recorded_as: str) -> CommandRun:
         swapped.put(arrangement)
-        subject, command = self.shown.subject, self.shown.command
-        told = gate_runs.environment(subject.root, subject.began, command, subject.environ)
-        environ = swapped.environment(told)
+        subject, command, key = self.shown.subject, self.shown.command, self.shown.arranged.keys[recorded_as]
         limit = gate_runs.limit_of(command, self.seen)
         with progress.doing(f"{shlex.join(command.argv)}, {arrangement}"):
-            outcome = gate_runs.run_asking(command, subject.root, environ, limit, swapped.group_started)
-        return gate_runs.read_run(outcome, self.shown.arranged.keys[recorded_as], judge=self.judge)
+            return gate_runs.run_gate(subject, command, key, limit=limit, swapped=swapped, judge=self.judge)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from omo.proof import base, contents, form, kinds, own_commands
+from omo.proof import base, calls, contents, form, kinds
 from omo.proof.arrangements import Arrangements
+from omo.proof.calls import Call
 from omo.proof.gate_runs import AS_IT_IS, BEFORE, MOST_NAMED, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Subject
 from omo.proof.swap_files import File
 from omo.text import clip, counted, listed
@@ -134,13 +135,12 @@ class Shown:
     # What is asked by more than one rule, and by whoever makes the runs
 
     @cached_property
-    def _stops_early(self) -> bool:
-        head, command = self.subject.began.get("head"), self.command
-        return own_commands.stops_early(self.subject.root, head, command.argv, command.cwd)
+    def programs(self) -> list[Call]:
+        return self.subject.programs(self.command)
 
     def names_all(self, run: CommandRun) -> bool:
         """Nothing else failed: "a second test broken, where the runner stops at the first"."""
-        return run.names_are_whole and not self._stops_early
+        return run.names_are_whole and not any(call.stops_early for call in self.programs)
 
     @property
     def still_failing(self) -> Sequence[str]:
@@ -298,8 +298,7 @@ def _only_as_before(shown: Shown) -> str:
         return ""
     failed = f"failed before the work and still: {listed(shown.still_failing, MOST_NAMED)}"
     # "the suite behind one that fails as before": what it has broken does not run without the work either.
-    head, command = shown.subject.began.get("head"), shown.command
-    if undone := own_commands.left_undone(shown.subject.root, head, command.argv, command.cwd):
+    if undone := calls.left_undone(shown.programs):
         return f"{failed}; so {clip(undone, 60)} was not run"
     if before is None or (old is not None and not (old.counts and now.counts and old.counts.total < now.counts.total)):
         return failed
