@@ -30,9 +30,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from omo.proof import arrangements, base, experiment, own_commands  # noqa: E402
-from omo.proof.experiment import Experiment  # noqa: E402
 from omo.proof.gate_runs import CommandRun, Plain, Subject  # noqa: E402
 from omo.proof.run import child_environment  # noqa: E402
+from omo.proof.verdicts import Experiment  # noqa: E402
 from omo.text import clip, listed  # noqa: E402
 
 LONGEST_RUN = 300.0  # seconds

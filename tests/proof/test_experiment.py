@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from omo.proof import base, experiment, gate_runs
-from omo.proof.experiment import Experiment
+from omo.proof import base, experiment, gate_runs, verdicts
 from omo.proof.gate_runs import AS_IT_IS, WITHOUT, Plain, Subject
+from omo.proof.verdicts import Experiment
 from omo.state import paths
 
 TEST = "import calc\nprint('ran', calc.add(2, 3))\nraise SystemExit(calc.add(2, 3) != 5)\n"
@@ -58,16 +58,16 @@ def place(tmp_path: Path) -> Place:
 def test_a_fix_is_two_runs_and_then_only_the_last_again(place: Place) -> None:
     place.write("calc.py", "def add(a, b):\n    return a + b\n")
     made = place.prove()
-    assert (made.verdict, place.count(), set(made.runs)) == (experiment.HOLDS, 2, {WITHOUT, AS_IT_IS})
+    assert (made.verdict, place.count(), set(made.runs)) == (verdicts.HOLDS, 2, {WITHOUT, AS_IT_IS})
     assert (place.root / "calc.py").read_text() == "def add(a, b):\n    return a + b\n"
-    assert (place.prove().verdict, place.count()) == (experiment.HOLDS, 1)
+    assert (place.prove().verdict, place.count()) == (verdicts.HOLDS, 1)
 
 
 def test_other_work_needs_no_second_run_without_it(place: Place) -> None:
     place.write("calc.py", "def add(a, b):\n    return a + b + 1\n")
-    assert (place.prove().verdict, place.count()) == (experiment.FAILS, 2)
+    assert (place.prove().verdict, place.count()) == (verdicts.FAILS, 2)
     place.write("calc.py", "def add(a, b):\n    return a + b\n")
-    assert (place.prove().verdict, place.count()) == (experiment.HOLDS, 1)
+    assert (place.prove().verdict, place.count()) == (verdicts.HOLDS, 1)
 
 
 def test_a_ledger_that_somebody_changed_counts_for_nothing_and_is_begun_anew(place: Place) -> None:
@@ -76,18 +76,18 @@ def test_a_ledger_that_somebody_changed_counts_for_nothing_and_is_begun_anew(pla
     ledger = Path(paths.proof_dir(place.state), "ledger.jsonl")
     ledger.write_text(ledger.read_text(encoding="utf-8").replace('"fail"', '"pass"'), encoding="utf-8")
     place.count()
-    assert (place.prove().verdict, place.count()) == (experiment.HOLDS, 2)
-    assert (place.prove().verdict, place.count()) == (experiment.HOLDS, 1)
+    assert (place.prove().verdict, place.count()) == (verdicts.HOLDS, 2)
+    assert (place.prove().verdict, place.count()) == (verdicts.HOLDS, 1)
 
 
 def test_switched_off_or_too_long_nothing_is_swapped(place: Place) -> None:
     place.write("calc.py", "def add(a, b):\n    return a + b\n")
     off = place.prove(replace(place.subject(), minutes=0))
-    assert (off.verdict, off.reason) == (experiment.NOT_MADE, "the experiment is switched off (setting experiment)")
+    assert (off.verdict, off.reason) == (verdicts.NOT_MADE, "the experiment is switched off (setting experiment)")
     seen = gate_runs.CommandRun("of other files", "pass", seconds=900.0)
     subject = place.subject()
     long = experiment.prove(subject, place.command, [seen], lambda: experiment.run_now(subject, place.command))
-    assert long.verdict == experiment.NOT_MADE
+    assert long.verdict == verdicts.NOT_MADE
     assert "2 runs of it would take about 30 min; the setting proof_minutes allows 10" in long.reason
     assert place.count() == 0
 
@@ -101,5 +101,5 @@ def test_a_gate_that_fails_and_passes_on_the_same_files_shows_nothing(place: Pla
     runs = list(gate_runs.recorded(subject, place.command))
     again = replace(runs[-1], result="pass", exit=0)
     made = experiment.prove(subject, place.command, [again], lambda: experiment.run_now(subject, place.command))
-    assert made.verdict == experiment.FLAKY
+    assert made.verdict == verdicts.FLAKY
     assert made.reason == "it both fails and passes on the same files (without the work: exit 1)"

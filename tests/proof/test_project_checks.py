@@ -298,7 +298,7 @@ def test_what_a_layout_offers_is_its_own(tmp_path: Path, layout: str, monkeypatc
     root = tmp_path / "project"
     head, cwd = lay_out(root, layout)
     for files in (CommitFiles(str(root), head), DiskFiles(str(root), ())):
-        checks = project_checks.suggest(files, str(root), cwd)
+        checks = project_checks.suggest(files, cwd)
         assert [in_words(check) for check in checks] == LAYOUTS[layout][2]
         for check in checks:
             file = own_commands.where(str(root), head, check.argv, check.cwd)
@@ -310,20 +310,18 @@ def test_tests_inside_of_a_package_are_run_where_it_lies(tmp_path: Path) -> None
     head = committed(tmp_path, dict.fromkeys(names, "import unittest\n"))
     found = {".": "shop/tests/test_cart.py)", "shop": "shop/tests/test_cart.py)", "web": "web/test_page.py) in web"}
     for cwd, where in found.items():
-        checks = project_checks.suggest(CommitFiles(str(tmp_path), head), str(tmp_path), cwd)
+        checks = project_checks.suggest(CommitFiles(str(tmp_path), head), cwd)
         assert [in_words(check) for check in checks] == [f"tests: python3 -m unittest ({where}"]
 
 
 def test_what_differs_from_the_commit_names_nothing(tmp_path: Path) -> None:
     lay_out(tmp_path, "npm")
-    assert project_checks.suggest(DiskFiles(str(tmp_path), {"package.json": "other"}), str(tmp_path)) == []
+    assert project_checks.suggest(DiskFiles(str(tmp_path), {"package.json": "other"})) == []
 
 
 def test_where_nothing_is_committed_the_files_name_checks_and_no_gates(tmp_path: Path) -> None:
     lay_out(tmp_path, "the project's own gates")
-    assert [check.argv for check in project_checks.suggest(DiskFiles(str(tmp_path)), str(tmp_path))] == [
-        ["make", "test"]
-    ]
+    assert [check.argv for check in project_checks.suggest(DiskFiles(str(tmp_path)))] == [["make", "test"]]
 
 
 def test_a_virtual_environment_of_the_projects_runs_its_tests(tmp_path: Path) -> None:
@@ -331,7 +329,7 @@ def test_a_virtual_environment_of_the_projects_runs_its_tests(tmp_path: Path) ->
     program = tmp_path / ".venv" / "bin" / "pytest"
     program.parent.mkdir(parents=True)
     program.touch(0o755)
-    first = project_checks.suggest(CommitFiles(str(tmp_path), head), str(tmp_path))[0]
+    first = project_checks.suggest(CommitFiles(str(tmp_path), head))[0]
     assert first.argv == [".venv/bin/pytest"]
     assert own_commands.where(str(tmp_path), head, first.argv, ".") == "pytest.ini"
 
@@ -356,7 +354,7 @@ def test_a_package_manager_that_is_not_installed_runs_nothing(
         path.write_text(files.get(name, ""))
         path.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    first = project_checks.suggest(DiskFiles(str(tmp_path)), str(tmp_path))[0]
+    first = project_checks.suggest(DiskFiles(str(tmp_path)))[0]
     assert typed_commands.typed(first.argv) == tests
 
 
@@ -365,7 +363,7 @@ def test_what_cannot_be_read_holds_nothing_up(tmp_path: Path) -> None:
     (tmp_path / "Makefile").mkdir()
     (tmp_path / "pyproject.toml").symlink_to("nowhere")
     (tmp_path / ".github").write_text("no directory")
-    assert project_checks.suggest(DiskFiles(str(tmp_path)), str(tmp_path)) == []
+    assert project_checks.suggest(DiskFiles(str(tmp_path))) == []
 
 
 @pytest.mark.parametrize(

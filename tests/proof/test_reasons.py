@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from omo.proof import arrangements, base, experiment, kinds
-from omo.proof.experiment import Experiment
+from omo.proof import arrangements, base, experiment, kinds, verdicts
 from omo.proof.gate_runs import CommandRun, Plain, Subject
 from omo.proof.outputs import Counts
+from omo.proof.verdicts import Experiment
 
 WORK = "def add(a, b):\n    return a - b - b\n"
 TESTS = """import unittest
@@ -50,7 +50,7 @@ def made_of(directory: Path, changes: Mapping[str, str]) -> Experiment:
 def test_a_change_of_documents_alone_is_none_of_tests(tmp_path: Path) -> None:
     made = made_of(tmp_path, {"README.md": "It adds.\n"})
     assert (made.verdict, made.reason) == (
-        experiment.NO_WORK,
+        verdicts.NO_WORK,
         "nothing that it runs on was changed (only README.md)",
     )
 
@@ -59,7 +59,7 @@ def test_files_that_could_not_be_loaded_are_not_counted_as_tests(tmp_path: Path)
     new_tests = TESTS.replace("import calc\n", "import calc\nfrom calc import total\n").replace("-1", "total([2, 3])")
     new_work = WORK.replace("a - b - b", "a + b") + "\n\ndef total(numbers):\n    return sum(numbers)\n"
     made = made_of(tmp_path, {"calc.py": new_work, "test_calc.py": new_tests})
-    assert made.verdict == experiment.OLD_TESTS_FAIL
+    assert made.verdict == verdicts.OLD_TESTS_FAIL
     said, _, after = made.reason.partition("; ")
     assert said.startswith("it passes only with the changed test_calc.py: 1 of 2 old tests no longer hold (test_add ")
     assert after == "without the work it stops before its tests"
@@ -67,13 +67,13 @@ def test_files_that_could_not_be_loaded_are_not_counted_as_tests(tmp_path: Path)
 
 def test_what_fails_only_with_the_work_is_not_said_to_pass_without_it_too(tmp_path: Path) -> None:
     made = made_of(tmp_path, {"calc.py": WORK.replace("a - b - b", "a * b")})
-    assert made.verdict == experiment.FAILS
+    assert made.verdict == verdicts.FAILS
     assert made.reason.startswith("it fails (2 failed: ")
 
 
 def test_what_stops_before_its_tests_in_every_arrangement_fails(tmp_path: Path) -> None:
     made = made_of(tmp_path, {"calc.py": WORK + "import gone\n", "test_calc.py": TESTS + "\n\nimport gone_too\n"})
-    assert made.verdict == experiment.FAILS
+    assert made.verdict == verdicts.FAILS
     assert made.reason.startswith("it fails (")
 
 

@@ -231,7 +231,7 @@ def _gates(event: Event, world: World, pinned: list[Gate], tree: Base) -> tuple[
     is_known = tree["head"] and not tree["unknown"]
     files = project_files.DiskFiles(world.root, tree["files"] if is_known else None)
     cwd = paths.session_directory(world.environ, event.project)
-    checks = project_checks.suggest(files, world.root, cwd)
+    checks = project_checks.suggest(files, cwd)
     tests = [clip(typed(check.argv), 120) for check in checks if check.kind in ("", project_checks.TESTS)]
     if not tree["head"]:  # nothing says which files were there before: "no git at all, and nothing pinned"
         return "", [f"(there is no commit, so pin them first: omo gate add tests -- {tests[0]})"] if tests else []

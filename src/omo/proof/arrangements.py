@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from omo.proof.project_files import Files
 
 
+# With which files a run is made once more, where it says too little.
+NEW_MANIFESTS = "with the old tests, manifests as they are"
+NEW_DATA = "with the old tests, data as it is"
+OLD_SETTINGS = "without the work, settings as they were"
+
+
 @dataclass(frozen=True)
 class Arrangements:
     """The files of each run. `work` and `rest` are the changed paths of each kind; a file of Rust may be both."""
@@ -42,6 +48,37 @@ class Arrangements:
             return f"only tests, configuration, data or what the gate starts were changed ({listed(self.rest, 6)})"
         return f"nothing that it runs on was changed (only {listed(self.others, 6)})"
 
+    @property
+    def old_settings(self) -> list[str]:
+        """What they name may be the work, so that nothing is built without it, and no test asked for it ("a new crate
+        that no test asks for", "a new file that the Makefile names, and its test")."""
+        return list(filter(kinds.is_configuration, self.rest))
+
+    @property
+    def swapped_for(self) -> dict[str, Mapping[str, File]]:
+        """The same of every run, also of those with all files as they were, or made once more."""
+        swapped_for = {**self.files, BEFORE: self.at_base}
+        if self.old_settings:
+            swapped_for[OLD_SETTINGS] = {
+                **self.files[WITHOUT],
+                **{path: self.at_base[path] for path in self.old_settings},
+            }
+        old_tests = self.files.get(OLD_TESTS, {})
+        # A base whose packages cannot be installed here any more says nothing of its tests.
+        if any(path in old_tests for path in self.manifests):
+            swapped_for[NEW_MANIFESTS] = _without(old_tests, self.manifests)
+        # Data may be of the product as well as of its tests, so where old ones of both were changed, the old tests have
+        # to pass with either: "what data grants, and the test that forbids it".
+        old = {path for path in old_tests if self.at_base[path].content is not None}
+        data = set(filter(kinds.is_plain_data, old))
+        if data and any(map(kinds.is_test, old - data)):
+            swapped_for[NEW_DATA] = _without(old_tests, data)
+        return swapped_for
+
+
+def _without(files: Mapping[str, File], paths: Collection[str]) -> dict[str, File]:
+    return {path: held for path, held in files.items() if path not in paths}
+
 
 def files_key(changed: Mapping[str, str], which: kinds.Kinds) -> str:
     """One id for all files that a run can depend on: documents and the like are left out."""
@@ -50,9 +87,9 @@ def files_key(changed: Mapping[str, str], which: kinds.Kinds) -> str:
 
 
 def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
-    files = contents.BaseFiles(subject.root, subject.state, subject.began)
+    files = subject.files
     new = subject.look.changed or ()
-    unfolded = calls.unfold(files, calls.call_of(command.argv, command.cwd))
+    unfolded = subject.programs(command)
     started = started_files.of_gate(files, unfolded, {*subject.began["files"], *new})
     words: list[str] = []
     for call in unfolded:
@@ -101,7 +138,7 @@ def _behind_links(subject: Subject, files: Files) -> list[str]:
 
 def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = False) -> Arrangements:
     """`keeps_products`: new data stays, also what the work does not read: a report may be what was asked for. Tests are
-    not kept from running by one: "a test put off by a new file that nothing names"."""
+    not kept from running by one: "the other put off by a new file that nothing names"."""
     changed = _known_changes(subject)
     which = kinds_of(subject, command)
     if which.is_form:
@@ -167,7 +204,7 @@ def _known_changes(subject: Subject) -> Mapping[str, str]:
         raise NotMade(f"what was changed is not known ({subject.look.unknown})")
     if not changed:
         raise NotMade("no file was changed")
-    for path in changed:  # "a comment, and the base in another encoding"
+    for path in changed:  # "the base in another encoding by .gitattributes"
         if posixpath.basename(path) == ".gitattributes" and not subject.is_allowed(path):
             asked = f"if the user wants that, they type /omo:allow {path}"
             raise NotMade(f"{path} was changed, by which git says what files hold; {asked}")

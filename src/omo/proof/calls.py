@@ -12,7 +12,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from omo.proof import project_checks
 from omo.proof.project_checks import SCRIPT_RUNNERS, TASK_FILES
@@ -20,35 +20,62 @@ from omo.proof.project_checks import SCRIPT_RUNNERS, TASK_FILES
 if TYPE_CHECKING:
     from omo.proof.project_files import Files
 
-# The runners, and the options of each that choose nothing: they change what is printed, how fast it is, or add to it.
-# Each has its own list, because a letter means something else to the next: -v prints the version of jest and runs no
-# test, -n runs pytest on many cores and nothing at all with tox, -count=0 no test of go's, and -qq hides the counts.
-QUIET = r"-q|--quiet|--verbose|--no-color"
+
+class RunnerOptions(NamedTuple):
+    """How one is called, and what it does by itself; the options as patterns.
+
+    Each has its own, because a letter means something else to the next: -v prints the version of jest and runs no test,
+    -n runs pytest on many cores and nothing at all with tox, -count=0 no test of go's, and -qq hides the counts.
+    """
+
+    harmless: str = ""  # they choose nothing: they change what is printed, how fast it is, or add to it
+    part: str = ""  # they name a part of what there is, as a path does
+    stops: str = ""  # letters by which it ends with its first failure
+    finds: str = ""  # below any directory, by names that are good ones for source as well
+    writes_snapshots: bool = True
+
+
+QUIET = RunnerOptions(r"-q|--quiet|--verbose|--no-color")
 OF_TESTS = {
-    "pytest": r"-(?!\w*q\w*q)[qvxsl]+|-r\w+|-n ?\w+|--(quiet|verbose|no-header|no-cov|strict-markers|strict-config)"
-    r"|--(tb|maxfail|durations|timeout|cov-report|color)[= ]\S+|--cov([= ][^-]\S*)?",
-    "unittest": r"discover|-[vqfb]+|--(verbose|quiet|failfast|buffer)",
-    "./manage.py test": r"-v ?\d|--(parallel|keepdb|no-?input|failfast)(=\w+)?",
-    "tox": r"-[qvr]+|-p( auto| all)?",
-    "nox": r"-[rRNv]+",
+    "pytest": RunnerOptions(
+        r"-(?!\w*q\w*q)[qvxsl]+|-r\w+|-n ?\w+|--(quiet|verbose|no-header|no-cov|strict-markers|strict-config)"
+        r"|--(tb|maxfail|durations|timeout|cov-report|color)[= ]\S+|--cov([= ][^-]\S*)?",
+        writes_snapshots=False,
+    ),
+    "unittest": RunnerOptions(
+        r"discover|-[vqfb]+|--(verbose|quiet|failfast|buffer)",
+        part=r"-[st] \S+|--\w+-directory[= ]\S+",
+        stops=r"-[vqb]*f[vqb]*",
+        writes_snapshots=False,
+    ),
+    "./manage.py test": RunnerOptions(r"-v ?\d|--(parallel|keepdb|no-?input|failfast)(=\w+)?", writes_snapshots=False),
+    "tox": RunnerOptions(r"-[qvr]+|-p( auto| all)?", part=r"-e ?\S+", writes_snapshots=False),
+    "nox": RunnerOptions(r"-[rRNv]+", part=r"(-[se]|--sessions?)[= ]\S+", writes_snapshots=False),
     # A reporter that is a file may be anybody's: "jest, with a reporter of the agent's".
-    "jest": r"-[ib]|--(silent|verbose|ci|coverage|runInBand|bail|no-color)|--(maxWorkers|reporters)[= ][\w%-]+",
-    "vitest": r"run|--(run|silent|coverage|no-color)|--(reporter|bail)[= ][\w-]+",
-    "go test": r"-(v|race|cover|json|failfast)|-(timeout|p|parallel)[= ]\w+|-count[= ][1-9]\d*",
-    "cargo test": r"-[qv]+|-j ?\d+|--(all|workspace|all-features|locked|offline|no-fail-fast)"
-    r"|-- --(nocapture|show-output|test-threads=\d+)",
-    "prove": r"-[lvqQfr]+|--(lib|verbose|quiet|color|nocolor)|-j ?\d+",
-    **dict.fromkeys(("node --test", "mocha", "ava", "deno test", "bun test", "phpunit", "mix test"), QUIET),
-    **dict.fromkeys(("mvn test", "mvn verify", "gradle test", "gradle check", "rspec", "rake test"), QUIET),
+    "jest": RunnerOptions(
+        r"-[ib]|--(silent|verbose|ci|coverage|runInBand|bail|no-color)|--(maxWorkers|reporters)[= ][\w%-]+",
+        stops=r"-i?b",
+        finds=r"(?:.*/)?(?:test|spec)\.[cm]?[jt]sx?",
+    ),
+    "vitest": RunnerOptions(r"run|--(run|silent|coverage|no-color)|--(reporter|bail)[= ][\w-]+"),
+    "go test": RunnerOptions(
+        r"-(v|race|cover|json|failfast)|-(timeout|p|parallel)[= ]\w+|-count[= ][1-9]\d*", writes_snapshots=False
+    ),
+    "cargo test": RunnerOptions(
+        r"-[qv]+|-j ?\d+|--(all|workspace|all-features|locked|offline|no-fail-fast)"
+        r"|-- --(nocapture|show-output|test-threads=\d+)"
+    ),
+    "prove": RunnerOptions(r"-[lvqQfr]+|--(lib|verbose|quiet|color|nocolor)|-j ?\d+", writes_snapshots=False),
+    "node --test": QUIET._replace(finds=r"(?:.*/)?(?:test/.*|test)\.[cm]?[jt]s"),
+    "mocha": QUIET._replace(stops=r"-b"),
+    **dict.fromkeys(("ava", "deno test", "bun test", "phpunit", "mix test", "rspec", "rake test"), QUIET),
+    **dict.fromkeys(("mvn test", "mvn verify", "gradle test", "gradle check"), QUIET),
 }
 OF_FORM = ("mypy", "pyright", "flake8", "tsc", "eslint", "ruff check", "cargo clippy", "go vet")
-NO_CHOICE_OF_FORM = r"--(strict|pretty|noEmit|no-color|no-cache|all-targets|all-features)|--max-warnings[= ]0"
-RUNNERS = {**OF_TESTS, **dict.fromkeys(OF_FORM, NO_CHOICE_OF_FORM)}
-# Options by which a runner ends with its first failure: what comes behind it nobody has seen. pytest says so itself.
+CHECKER = RunnerOptions(r"--(strict|pretty|noEmit|no-color|no-cache|all-targets|all-features)|--max-warnings[= ]0")
+RUNNERS = {**OF_TESTS, **dict.fromkeys(OF_FORM, CHECKER)}
+# Options by which any runner ends with its first failure: what comes behind it nobody has seen. pytest says so itself.
 STOPS_EARLY = re.compile(r"(?:--?fail-?fast|--bail)(?:=(?!0|false).*)?|--stop-on-\w+")
-STOPS_BY_LETTER = {"unittest": r"-[vqb]*f[vqb]*", "jest": r"-i?b", "mocha": r"-b"}
-# Options that name a part of what there is, as a path does.
-A_PART = {"unittest": r"-[st] \S+|--\w+-directory[= ]\S+", "tox": r"-e ?\S+", "nox": r"(-[se]|--sessions?)[= ]\S+"}
 
 # What runs the program that is named after it. Its own options and settings come before that program, and may change
 # what is run; these do not. PYTEST_ADDOPTS does.
@@ -102,9 +129,13 @@ class Call:
     path: str = dataclasses.field(default="", compare=False)  # PYTHONPATH: a copy of what is tested may lie there
 
     @property
+    def runner(self) -> RunnerOptions:
+        return RUNNERS.get(self.program, RunnerOptions())
+
+    @property
     def chooses(self) -> bool:
         """By an option that is no path and no name: which tests, or by which settings."""
-        part = re.compile(A_PART.get(self.program, ""))
+        part = re.compile(self.runner.part)
         return any(word.startswith("-") and not part.fullmatch(word) for word in self.given)
 
 
@@ -148,7 +179,7 @@ def call_of(argv: Sequence[str], cwd: str, is_certain: bool = True) -> Call:
     runner = beginning(words, RUNNERS)
     if runner:
         options = words[len(runner.split()) :]
-        letters = re.compile(STOPS_BY_LETTER.get(runner, ""))
+        letters = re.compile(RUNNERS[runner].stops)
         stops_early = any(STOPS_EARLY.fullmatch(option) or letters.fullmatch(option) for option in options)
         return Call(directory, runner, _chosen(runner, options), is_certain, stops_early, path)
     given = [word for word in words[1:] if not re.fullmatch(QUIET_OPTIONS.get(program, ""), word)]
@@ -182,7 +213,7 @@ def _inner(words: list[str]) -> list[str]:
 
 def _chosen(runner: str, given: list[str]) -> tuple[str, ...]:
     """Of what a runner is given, all that chooses. An option and its value are one word afterwards."""
-    harmless, part = re.compile(RUNNERS[runner]), re.compile(A_PART.get(runner, ""))
+    harmless, part = re.compile(RUNNERS[runner].harmless), re.compile(RUNNERS[runner].part)
     everything = ("./...",) if runner.startswith("go ") else (".", "./")
     if runner.startswith("go ") and not any(word.startswith(".") for word in given):
         given = [*given, "."]  # to go, no path is this one directory
@@ -200,6 +231,25 @@ def _chosen(runner: str, given: list[str]) -> tuple[str, ...]:
 def parts_of(call: Call) -> list[Call]:
     """The commands of the line that a shell is given; of any other call itself."""
     return _commands(call.given[1], call) if _is_line_of_shell(call) else [call]
+
+
+def programs(files: Files | None, argv: Sequence[str], cwd: str) -> list[Call]:
+    """The programs that a command comes down to."""
+    return unfold(files, call_of(argv, cwd))
+
+
+def of_tests(unfolded: Sequence[Call]) -> list[Call]:
+    return [call for call in unfolded if call.program in OF_TESTS]
+
+
+def left_undone(unfolded: Sequence[Call]) -> str:
+    """What is run only where the first tests pass; empty where nothing is known to stand behind them."""
+    has_tests = False
+    for call in unfolded:
+        if has_tests:
+            return " ".join((call.program, *call.given))
+        has_tests = call.is_certain and call.program in OF_TESTS
+    return ""
 
 
 def unfold(files: Files | None, call: Call) -> list[Call]:

@@ -9,7 +9,7 @@ from omo import safe_open
 from omo.errors import NotMade
 from omo.proof import base, git
 from omo.proof.project_files import MOST_OF_FILE, NamedFiles, commit_at
-from omo.proof.swap_files import NOTHING, File
+from omo.proof.swap_files import NOTHING, File, file_at
 from omo.state import paths
 
 TYPE_CHECKING = False
@@ -44,6 +44,7 @@ class BaseFiles(NamedFiles):
 
     def __init__(self, root: str, state: str, began: Base) -> None:
         head = began.get("head")
+        self.root = root
         self._state = state
         self._commit = commit_at(root, head) if head else None
         self._differing = began["files"]
@@ -67,17 +68,10 @@ class BaseFiles(NamedFiles):
 
 def now(root: str, path: str) -> File:
     """What is at a path now."""
-    full = os.path.join(root, path)
-    try:
-        if os.path.islink(full):
-            return File(os.fsencode(os.readlink(full)), base.LINK_MODE)
-        content = safe_open.read_file(full, base.MOST_BYTES)
-        is_program = bool(os.lstat(full).st_mode & 0o100)
-        return File(content, base.PROGRAM_MODE if is_program else base.FILE_MODE)
-    except (FileNotFoundError, NotADirectoryError):
-        return NOTHING
-    except OSError as error:
-        raise NotMade(f"{path} cannot be read: {error.strerror}") from None
+    held = file_at(os.path.join(root, path))
+    if held.content is None and held.mode:
+        raise NotMade(f"{path} cannot be read, or is no file")
+    return held
 
 
 def _copied(state: str, path: str, digest: str) -> File:

@@ -32,13 +32,13 @@ def is_form(argv: Sequence[str]) -> bool:
     """Whether every program that the command starts checks form. No file is read, so a script may do anything."""
     if not argv:
         return False
-    checking = [call for call in calls.unfold(None, calls.call_of(argv, "")) if call.program not in CHECKS_NOTHING]
+    checking = [call for call in calls.programs(None, argv, "") if call.program not in CHECKS_NOTHING]
     return bool(checking) and all(map(_checks_form, checking))
 
 
 def runs_tests(unfolded: Sequence[Call]) -> bool:
     """Whether a runner of tests is behind a name: "lint that runs the tests too". Not `tox -e lint`."""
-    return any(call.program in calls.OF_TESTS and not _checks_form(call) for call in unfolded)
+    return not all(map(_checks_form, calls.of_tests(unfolded)))
 
 
 def _checks_form(call: Call) -> bool:

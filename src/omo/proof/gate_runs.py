@@ -18,10 +18,10 @@ from omo import variables
 from omo.digest import sha256
 from omo.errors import OmoError
 from omo.json_text import dumps
-from omo.proof import base, calls, git, kinds, outputs
+from omo.proof import base, calls, contents, git, kinds, outputs, reading
 from omo.proof import run as runner
 from omo.proof.outputs import Counts
-from omo.proof.project_files import commit_at, files_at
+from omo.proof.project_files import commit_at
 from omo.proof.swap_files import File
 from omo.proof.typed_commands import command_id
 from omo.state import paths, store
@@ -31,6 +31,7 @@ from omo.text import clip, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.proof.swap import Swap
     from omo.state.rows import Base
 
 
@@ -48,7 +49,6 @@ MOST_NAMED = 3
 TAIL = 4000
 SHORTEST_LIMIT = 60.0  # seconds that a run on other files may take, or ten times what it takes as it is
 COULD_NOT_START = (126, 127)
-WRITE_NO_SNAPSHOTS = {"pytest", "unittest", "./manage.py test", "tox", "nox", "go test", "prove"}
 ENDED_BY_OTHERS = (129, 130, 137, 143)  # hung up, interrupted, killed, told to end
 KILLED = re.compile(r"\bKilled$|\bError 137$|\bSIGKILL\b", re.MULTILINE)
 
@@ -85,6 +85,7 @@ class CommandRun(outputs.Printed):
     why: str = ""  # it is unknown
     exit: int | None = None
     seconds: float = 0.0
+    timed_out: bool = False
     tail: str = ""
     lacked: Sequence[str] = ()  # variables that it calls for, and that only whoever started omo has
 
@@ -93,7 +94,7 @@ class CommandRun(outputs.Printed):
         """Why it does not pass, in words: one that could not be judged has not failed."""
         if self.result != "fail":
             return f"could not be judged: {clip(self.why, 120)}"
-        said = outputs.not_here(self.tail) or self.said
+        said = self.not_here or self.said
         return f"fails ({'; '.join(filter(None, [said, self.not_handed_on]))})"
 
     @property
@@ -121,6 +122,22 @@ class CommandRun(outputs.Printed):
         if is_ended or KILLED.search(self.tail):
             return "it was killed"
         return ""
+
+    @property
+    def could_not_be_built(self) -> bool:
+        return self.result != "pass" and (self.broke_before_tests or self.result == "unknown")
+
+    @property
+    def ran_none(self) -> bool:
+        """It broke before its tests. A file that cannot be loaded is one that failed, where the runner goes on with the
+        others: "tests that cannot be loaded here, as before"."""
+        has_passed = self.names_are_whole and self.counts is not None and self.counts.passed
+        return self.broke_before_tests and not has_passed
+
+    @property
+    def repeated(self) -> int:
+        """How many failures have the name of another, as in two parts, or in two environments of tox."""
+        return max(0, self.counts.failed - len(self.failing)) if self.counts else 0
 
     @property
     def summary(self) -> str:
@@ -165,6 +182,15 @@ class Subject:
         return path in self.allowed and (self.look.changed or {}).get(path) == self.allowed[path]
 
     @cached_property
+    def files(self) -> contents.BaseFiles:
+        """As they were at the base."""
+        return contents.BaseFiles(self.root, self.state, self.began)
+
+    def programs(self, command: GateCommand) -> list[calls.Call]:
+        """What a command comes down to, by these files."""
+        return calls.programs(self.files, command.argv, command.cwd)
+
+    @cached_property
     def present(self) -> frozenset[str]:
         """The paths of the base."""
         head = self.began.get("head")
@@ -173,7 +199,7 @@ class Subject:
     @cached_property
     def read_by_tests(self) -> frozenset[str]:
         """The changed documents, data and examples that tests of the base name, programs by their module and directory:
-        "the wrong result in a document that a test reads", "a program in examples/ that a test runs"."""
+        "the wrong result in a document that a test reads", "an example program that a test runs"."""
         head, plain = self.began.get("head"), kinds.Kinds(present=self.present)
         words = {}
         for path in self.look.changed or ():
@@ -222,14 +248,14 @@ def read_run(
     # A file is told from a test by its name, where the project has a blank in its path: "node: an export renamed".
     relative = text.replace(f"{os.path.realpath(outcome.cwd)}/", "").replace(f"{outcome.cwd}/", "")
     printed = outputs.read_printed(relative, outcome.exit_code)
-    result, why = outputs.result_of(outcome, shadows, printed.counts)
+    result, why = outputs.result_of(outcome, printed, shadows)
     if judge is not None and result != "unknown":
         result, why = judge(outcome)
     lacked = _lacked(text, printed, outcome.argv) if result == "fail" else []
     seconds = round(outcome.duration, 3)
     tail = outputs.COLOURS.sub("", text)[-TAIL:]
     code = outcome.exit_code if outcome.signal is None else 128 + outcome.signal  # as a shell has it
-    return CommandRun(on_files, result, why, code, seconds, tail, lacked, **vars(printed))
+    return CommandRun(on_files, result, why, code, seconds, outcome.timed_out, tail, lacked, **vars(printed))
 
 
 def _lacked(text: str, printed: outputs.Printed, argv: Sequence[str]) -> list[str]:
@@ -255,20 +281,45 @@ def run_of(row: Mapping[str, Any]) -> CommandRun:
     return CommandRun(**{"on_files": "", "result": "unknown", **values})
 
 
-def run_asking(
+def run_gate(
+    subject: Subject,
     command: GateCommand,
-    root: str,
-    environ: Mapping[str, str],
-    limit: float,
-    started: Callable[[int], None] | None = None,
-) -> runner.CommandOutcome:
-    """Run it, and have the runner name what it runs where it would not by itself."""
+    on_files: str = "",
+    *,
+    limit: float = 0.0,
+    looks_for_shadows: bool = False,
+    swapped: Swap | None = None,
+    judge: Judge | None = None,
+) -> CommandRun:
+    """Run it on the files as they are, or as they are swapped, and have the runner name what it runs where it would not
+    by itself. No bytecode is written. `looks_for_shadows`: it counts for nothing where a file stands in the runner's
+    place."""
+    environ = {**_environment(subject, command), "PYTHONDONTWRITEBYTECODE": "1"}
+    if swapped is not None:
+        environ = swapped.environment(environ)
+    environ["PYTEST_ADDOPTS"] = f"{environ.get('PYTEST_ADDOPTS', '')} {outputs.PYTEST_ADDOPTS}".strip()
     argv = list(command.argv)
     asked = outputs.asking(argv)
-    addopts = f"{environ.get('PYTEST_ADDOPTS', '')} {outputs.PYTEST_ADDOPTS}".strip()
-    told = {**environ, "PYTEST_ADDOPTS": addopts}
-    most = runner.OUTPUT_LIMIT if asked == argv else outputs.ASKED_OUTPUT_LIMIT
-    return runner.run(asked, cwd=Path(root, command.cwd), timeout=limit, env=told, output_limit=most, started=started)
+    outcome = runner.run(
+        asked,
+        cwd=Path(subject.root, command.cwd),
+        timeout=limit or command.timeout,
+        env=environ,
+        output_limit=runner.OUTPUT_LIMIT if asked == argv else outputs.ASKED_OUTPUT_LIMIT,
+        started=swapped.group_started if swapped else None,
+    )
+    shadows: Sequence[str] = ()
+    if looks_for_shadows:
+        shadows = reading.shadows(subject.root, subject.began, command, subject.allowed)
+    return read_run(outcome, on_files, shadows, judge)
+
+
+def _environment(subject: Subject, command: GateCommand) -> Mapping[str, str]:
+    """With CI a runner writes no snapshots and asks nobody. Those that write none are not told of it: "half, the other
+    test is skipped where CI is set"."""
+    if any(call.runner.writes_snapshots for call in subject.programs(command)):
+        return {**subject.environ, "CI": "1"}
+    return subject.environ
 
 
 def started_otherwise(command: GateCommand, ran: CommandRun, root: str) -> list[str]:
@@ -299,16 +350,6 @@ def limit_of(command: GateCommand, runs: Sequence[CommandRun]) -> float:
     """How long it may run on other files than those of the runs that were seen."""
     longest = max((run.seconds for run in runs), default=0.0)
     return min(command.timeout, max(SHORTEST_LIMIT, 10 * longest)) if longest else command.timeout
-
-
-def environment(root: str, began: Base, command: GateCommand, environ: Mapping[str, str]) -> dict[str, str]:
-    """For every run that omo makes: no bytecode, and with CI a runner writes no snapshots and asks nobody. Those that
-    write none are not told of it: "half, the other test is skipped where CI is set"."""
-    told = {**environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    unfolded = calls.unfold(files_at(root, began.get("head")), calls.call_of(command.argv, command.cwd))
-    if {call.program for call in unfolded} <= WRITE_NO_SNAPSHOTS:
-        return told
-    return {**told, "CI": "1"}
 
 
 # What was made before

@@ -169,7 +169,7 @@ class _Look:
     def _swapped(self, swapped: swap.Swap, name: str, doing: str = "") -> CommandRun:
         """One run on other files, which are put back and compared with what they were."""
         swapped.put(name)
-        run = self._run(doing or name, swapped.environment(self._environ), swapped)
+        run = self._run(doing or name, swapped)
         swapped.put_back()
         if swapped.moved or swapped.kept:
             changed = (
@@ -181,18 +181,12 @@ class _Look:
         return run
 
     def _as_it_is(self) -> CommandRun:
-        return self._run("", self._environ)
+        return self._run("")
 
-    @property
-    def _environ(self) -> dict[str, str]:
-        return gate_runs.environment(self.subject.root, self.subject.began, self.command, self.subject.environ)
-
-    def _run(self, doing: str, environ: Mapping[str, str], swapped: swap.Swap | None = None) -> CommandRun:
+    def _run(self, doing: str, swapped: swap.Swap | None = None) -> CommandRun:
         limit = gate_runs.limit_of(self.command, self.runs)
         with progress.doing(f"running the tests {doing}".strip()):
-            started = swapped.group_started if swapped else None
-            outcome = gate_runs.run_asking(self.command, self.subject.root, environ, limit, started)
-        self.runs.append(gate_runs.read_run(outcome, ""))
+            self.runs.append(gate_runs.run_gate(self.subject, self.command, limit=limit, swapped=swapped))
         return self.runs[-1]
 
     def _is_time_up(self) -> bool:

@@ -44,13 +44,13 @@ ENDS = {
 
 def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
     """The file that names this command at the commit, or the runner that it calls plainly; empty where none does."""
-    return named_in(files_at(root, head), root, argv, cwd) if head else ""
+    return named_in(files_at(root, head), argv, cwd) if head else ""
 
 
-def named_in(files: Files, root: str, argv: Sequence[str], cwd: str) -> str:
+def named_in(files: Files, argv: Sequence[str], cwd: str) -> str:
     """The same of other files: those that are there say no more than that a command is about the project."""
     wanted = calls.call_of(argv, cwd)
-    checks = _checks(files, root, wanted.directory)
+    checks = _checks(files, wanted.directory)
     for check in checks:
         if check.argv == list(argv) or calls.call_of(check.argv, check.cwd) == wanted:
             return check.found_in
@@ -59,7 +59,7 @@ def named_in(files: Files, root: str, argv: Sequence[str], cwd: str) -> str:
     sources = []
     for part in calls.parts_of(wanted):
         if part not in builds:
-            sources += [_source(files, root, call) for call in calls.unfold(files, part)]
+            sources += [_source(files, call) for call in calls.unfold(files, part)]
     return sources[0] if sources and all(sources) else ""
 
 
@@ -69,13 +69,13 @@ def owner(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
     return f"the project's own ({file})" if file else ""
 
 
-def _checks(files: Files, root: str, directory: str) -> list[Check]:
+def _checks(files: Files, directory: str) -> list[Check]:
     """What the files of a directory name, the project's own gates first."""
-    checks = project_checks.commands_named(files, root, directory)
+    checks = project_checks.commands_named(files, directory)
     return checks if directory else project_checks.project_gates(files) + checks
 
 
-def _source(files: Files, root: str, call: Call) -> str:
+def _source(files: Files, call: Call) -> str:
     """The file that names the runner of a call, in its directory or in one above."""
     if not call.is_certain:
         return ""
@@ -84,8 +84,8 @@ def _source(files: Files, root: str, call: Call) -> str:
     if is_script and not call.chooses and not _is_one_of_several(files, path):
         return path
     for above in project_checks.upwards(call.directory):
-        for check in _checks(files, root, above):
-            for own in calls.unfold(files, calls.call_of(check.argv, above)):
+        for check in _checks(files, above):
+            for own in calls.programs(files, check.argv, above):
                 is_same = own.program == call.program and call.program in calls.RUNNERS
                 if is_same and (not call.chooses or own.given == call.given):
                     return check.found_in
@@ -153,13 +153,13 @@ def _tests_named(root: str, head: str | None, cwd: str) -> list[Check]:
     """What the project calls its gates comes before anything else, those of tests first. Then it is the nearest
     directory that names any, a script or a target before the runner called plainly."""
     files = files_at(root, head)
-    checks = project_checks.suggest(files, root, calls.below(cwd), (project_checks.TESTS,))
+    checks = project_checks.suggest(files, calls.below(cwd), (project_checks.TESTS,))
     if all(check.kind for check in checks):
         return checks
 
     def is_other(check: Check) -> bool:
         is_named = check.name in project_checks.NAMES[project_checks.TESTS]
-        return not is_named and not runs_tests(root, head, check.argv, check.cwd)
+        return not is_named and not calls.of_tests(calls.programs(files, check.argv, check.cwd))
 
     return sorted(checks, key=is_other)
 
@@ -177,25 +177,6 @@ def covers(root: str, head: str | None, argv: Sequence[str], cwd: str, gate: Che
     programs = calls.unfold(files, command)
     needed = calls.unfold(files, wanted)
     return bool(needed) and all(any(_does(files, call, need) for call in programs) for need in needed)
-
-
-def left_undone(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
-    """What a command runs only where its first tests pass; empty where nothing is known to stand behind them."""
-    has_tests = False
-    for call in calls.unfold(files_at(root, head), calls.call_of(argv, cwd)):
-        if has_tests:
-            return " ".join((call.program, *call.given))
-        has_tests = call.is_certain and call.program in calls.OF_TESTS
-    return ""
-
-
-def runs_tests(root: str, head: str | None, argv: Sequence[str], cwd: str) -> bool:
-    return any(call.program in calls.OF_TESTS for call in calls.unfold(files_at(root, head), calls.call_of(argv, cwd)))
-
-
-def stops_early(root: str, head: str | None, argv: Sequence[str], cwd: str) -> bool:
-    """Whether a runner in it ends with its first failure."""
-    return any(call.stops_early for call in calls.unfold(files_at(root, head), calls.call_of(argv, cwd)))
 
 
 def _does(files: Files, call: Call, need: Call) -> bool:

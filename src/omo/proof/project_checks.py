@@ -160,7 +160,7 @@ class Check:
         return f"{self.file}, {self.key}" if self.key else self.file
 
 
-def suggest(files: Files, root: str, cwd: str = ".", kinds: Collection[str] = KINDS) -> list[Check]:
+def suggest(files: Files, cwd: str = ".", kinds: Collection[str] = KINDS) -> list[Check]:
     """The checks worth pinning, the best first, each with a name of its own.
 
     What the project itself calls its gates, in what was committed, is all of it. Otherwise it is the nearest directory
@@ -171,7 +171,7 @@ def suggest(files: Files, root: str, cwd: str = ".", kinds: Collection[str] = KI
     if gates:
         return gates
     for directory in upwards(cwd):
-        found = [check for check in commands_named(files, root, directory) if check.kind]
+        found = [check for check in commands_named(files, directory) if check.kind]
         checks = []
         for kind in kinds:
             checks += _best([check for check in found if check.kind == kind])
@@ -202,17 +202,17 @@ def upwards(cwd: str) -> list[str]:
     return directories
 
 
-def commands_named(files: Files, root: str, directory: str) -> list[Check]:
+def commands_named(files: Files, directory: str) -> list[Check]:
     """Every command that files of this directory name."""
     python_test = _python_test(files, directory)
     files.read([python_test, *(posixpath.join(directory, name) for name in READ)])
-    checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, root, directory, python_test)
-    checks += _test_scripts(files, root, directory)
+    checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, directory, python_test)
+    checks += _test_scripts(files, directory)
     if not directory:
         checks += _of_ci(files)
     for check in checks:
         check.cwd = directory or "."
-        check.argv = _as_installed(check.argv, os.path.join(root, directory))
+        check.argv = _as_installed(check.argv, os.path.join(files.root, directory))
     return checks
 
 
@@ -387,7 +387,7 @@ def _by_lock_file(files: Files, directory: str, runners: dict[str, str]) -> str:
     return ""
 
 
-def _plain(files: Files, root: str, directory: str, python_test: str) -> list[Check]:
+def _plain(files: Files, directory: str, python_test: str) -> list[Check]:
     """The plain commands of an ecosystem, beside its manifest."""
     offered: list[Check] = []
     others: list[Check] = []
@@ -406,7 +406,7 @@ def _plain(files: Files, root: str, directory: str, python_test: str) -> list[Ch
             section = text[text.index(sign) :].partition("\n[")[0]
             if command == "mypy ." and any(f"\n{word}" in section for word in ("files", "packages", "modules")):
                 command = "mypy"  # its settings say what to look at
-            argv = _as_run_here(files, root, directory, language, command.split())
+            argv = _as_run_here(files, directory, language, command.split())
             offered.append(Check(argv, path, language, kind))
             break
     if python_test and not any(check.kind == TESTS and check.language == "python" for check in offered):
@@ -416,7 +416,7 @@ def _plain(files: Files, root: str, directory: str, python_test: str) -> list[Ch
         place = posixpath.dirname(posixpath.relpath(python_test, directory or "."))
         if command == UNITTEST and place and not files.has(posixpath.join(directory, place, INIT)):
             command += f" discover -s {place}"  # else it looks only into packages
-        argv = _as_run_here(files, root, directory, "python", command.split())
+        argv = _as_run_here(files, directory, "python", command.split())
         offered.append(Check(argv, python_test, "python", TESTS))
     if node_test := _node_test(files, directory):
         offered.append(Check(["node", "--test"], node_test, "node", TESTS))
@@ -470,13 +470,13 @@ def _paths_in(files: Files, directory: str, below: Sequence[str]) -> Iterator[st
             yield posixpath.join(where, entry)
 
 
-def _as_run_here(files: Files, root: str, directory: str, language: str, words: list[str]) -> list[str]:
+def _as_run_here(files: Files, directory: str, language: str, words: list[str]) -> list[str]:
     """By the runner of the lock file, by a wrapper that the project has, or from its virtual environment."""
     runner = ""
     if language == "python" and words[0] not in ("tox", "nox"):
         runner = _by_lock_file(files, directory, PYTHON_RUNNERS)
         for local in (f".venv/bin/{words[0]}", f"venv/bin/{words[0]}"):
-            if not runner and os.access(os.path.join(root, directory, local), os.X_OK):
+            if not runner and os.access(os.path.join(files.root, directory, local), os.X_OK):
                 return [local, *words[1:]]
     if language == "ruby":
         runner = _by_lock_file(files, directory, RUBY_RUNNERS)
@@ -500,11 +500,11 @@ def _as_installed(argv: list[str], here: str) -> list[str]:
     return next((each for each in plain if resolve(each[0], here, path)), argv)
 
 
-def _test_scripts(files: Files, root: str, directory: str) -> list[Check]:
+def _test_scripts(files: Files, directory: str) -> list[Check]:
     checks = []
     for name in TEST_SCRIPTS:
         path = posixpath.join(directory, name)
-        if files.has(path) and os.access(os.path.join(root, path), os.X_OK):
+        if files.has(path) and os.access(os.path.join(files.root, path), os.X_OK):
             checks.append(Check([f"./{name}"], path, CI, TESTS))
     return checks
 

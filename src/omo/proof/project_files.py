@@ -31,20 +31,20 @@ class DiskFiles:
     names: frozenset[str] = frozenset()  # of all, which nobody has looked for here
 
     def __init__(self, root: str, differing: Collection[str] | None = None) -> None:
-        self._root = root
+        self.root = root
         self._differing = differing or ()
         self.is_committed = differing is not None
         self._texts: dict[str, str] = {}
 
     def has(self, path: str) -> bool:
-        return path not in self._differing and os.path.isfile(os.path.join(self._root, path))
+        return path not in self._differing and os.path.isfile(os.path.join(self.root, path))
 
     def text(self, path: str) -> str:
         if path in self._differing:
             return ""
         if path not in self._texts:
             try:
-                content, _ = safe_open.read_start(os.path.join(self._root, path), MOST_OF_FILE, follow_link=True)
+                content, _ = safe_open.read_start(os.path.join(self.root, path), MOST_OF_FILE, follow_link=True)
             except OSError:
                 content = b""
             self._texts[path] = content.decode("utf-8", "replace")
@@ -55,7 +55,7 @@ class DiskFiles:
 
     def in_directory(self, path: str) -> list[str]:
         try:
-            names = sorted(os.listdir(os.path.join(self._root, path)))[:MOST_IN_DIRECTORY]
+            names = sorted(os.listdir(os.path.join(self.root, path)))[:MOST_IN_DIRECTORY]
         except OSError:
             return []
         return [name for name in names if posixpath.join(path, name) not in self._differing]
@@ -79,7 +79,7 @@ class CommitFiles(NamedFiles):
     is_committed = True
 
     def __init__(self, root: str, head: str) -> None:
-        self._root = root
+        self.root = root
         self._head = head
         self._texts: dict[str, str] = {}
         self.entries: dict[str, str] | None  # None where git has no such commit
@@ -96,7 +96,7 @@ class CommitFiles(NamedFiles):
     def read(self, paths: Collection[str]) -> None:
         """Before their texts are asked for one by one: all of them at once."""
         unread = [path for path in paths if path in self.names and path not in self._texts]
-        held = base.committed(self._root, self._head, unread)
+        held = base.committed(self.root, self._head, unread)
         for path in unread:
             self._texts[path] = held.get(path, b"")[:MOST_OF_FILE].decode("utf-8", "replace")
 

@@ -90,7 +90,7 @@ def _beside_scripts(root: str, began: Base, command: GateCommand) -> set[str]:
     from omo.proof.project_files import files_at
 
     directories = set()
-    for call in calls.unfold(files_at(root, began.get("head")), calls.call_of(command.argv, command.cwd)):
+    for call in calls.programs(files_at(root, began.get("head")), command.argv, command.cwd):
         directories.add(call.directory or ".")
         for word in (call.program, *call.given):
             if word.endswith(".py"):

@@ -26,11 +26,6 @@ STARTERS = re.compile(rf"{calls.INTERPRETER.pattern}|deno|run|source|\.")
 READS_ONLY = ("node --check", "node -c", "sh -n", "bash -n", "ruby -c", "perl -c", "php -l")
 # What hands on the files that it is given, to a shell or as one program.
 FINDS = re.compile(r"find|ls|cat|run-parts|t?cc|gcc|clang|(?:[cg]|clang)\+\+|rustc|javac")
-# What these find below any directory, where names that are good ones for source as well are tests at the top alone.
-FOUND_BY = {
-    "jest": re.compile(r"(?:.*/)?(?:test|spec)\.[cm]?[jt]sx?"),
-    "node --test": re.compile(r"(?:.*/)?(?:test/.*|test)\.[cm]?[jt]s"),
-}
 # One of several letters, words or patterns: "tests that npm's script finds by a set of letters".
 CHOICE = re.compile(r"\[[^]]*\]|\{[^}]*\}|[@+]\([^)]*\)")
 
@@ -82,8 +77,8 @@ def _taken(files: Files, call: Call, every: Collection[str]) -> list[str]:
                 patterns += re.findall(r"[\w*?.-]+", listed)
     if call.program == "cargo test":
         taken += _targets_of_cargo(files, call, names)
-    if call.program in FOUND_BY and not call.given:
-        taken += filter(FOUND_BY[call.program].fullmatch, names)
+    if not call.given:
+        taken += filter(re.compile(call.runner.finds).fullmatch, names)
     if not start:
         patterns = [pattern for pattern in patterns if pattern != "*.py"]  # which would be the source as well
     return taken + [posixpath.join(start, "**", pattern) for pattern in patterns]

@@ -217,7 +217,7 @@ class Tree:
                 return True
         except OSError:
             return False
-        return _look(listed.full) == listed.original
+        return file_at(listed.full) == listed.original
 
     # -- arranging --------------------------------------------------------------------------------------------------
 
@@ -366,7 +366,7 @@ class Tree:
 
     def _look_at_aside(self, listed: Listed) -> None:
         """The original itself waits rather than its copy: it has its owner, its links and its attributes."""
-        found = _look(listed.aside)
+        found = file_at(listed.aside)
         if found == NOTHING:
             return
         status = os.lstat(listed.aside)
@@ -591,7 +591,7 @@ def _read_original(listed: Listed, left: int) -> int:
         return 0
     if stat.S_ISREG(status.st_mode) and status.st_size > left:
         raise NotMade(f"the files that would be swapped hold more than {MOST_BYTES // 2**20} MB")
-    found = _look(listed.full)
+    found = file_at(listed.full)
     if found.mode == ODD:
         raise NotMade(f"{listed.path} cannot be read, or is no file")
     if found.content is None:
@@ -690,7 +690,7 @@ def _mode_at(full: str) -> str:
     return PROGRAM_MODE if mode & stat.S_IXUSR else FILE_MODE
 
 
-def _look(full: str) -> File:
+def file_at(full: str) -> File:
     mode = _mode_at(full)
     try:
         if mode == LINK_MODE:
@@ -711,7 +711,7 @@ def _holds(full: str, file: File) -> bool:
             return False
     except (FileNotFoundError, NotADirectoryError):
         return False
-    return _is_same(_look(full), file)
+    return _is_same(file_at(full), file)
 
 
 def _version(status: os.stat_result) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from omo.proof.evaluate import judge_of
 from omo.proof.gate_runs import GateCommand, Judge, Plain, Subject
 from omo.proof.run import child_environment
 from omo.proof.typed_commands import is_newer, resolve, typed
+from omo.proof.verdicts import Experiment
 from omo.text import clip, listed
 from omo.work.run import Caller
 
@@ -109,9 +110,7 @@ def shown(
     return ProofOrReasons(reasons=list(dict.fromkeys(reasons)))
 
 
-def sentence(
-    name: str, command: GateCommand, owner: str, made: experiment.Experiment, still_failing: Sequence[str]
-) -> str:
+def sentence(name: str, command: GateCommand, owner: str, made: Experiment, still_failing: Sequence[str]) -> str:
     """What was proven, by whose command. `still_failing` are tests that failed before the work and still do."""
     below = "" if command.cwd == "." else f" in {clip(command.cwd, 80)}"
     parts = [f"{name} ({clip(typed(command.argv), 80)}{below}), {owner}, {made.reason}", *made.notes]
@@ -120,7 +119,7 @@ def sentence(
     return "; ".join(parts)
 
 
-def proved(subject: Subject, command: GateCommand, judge: Judge | None = None) -> experiment.Experiment:
+def proved(subject: Subject, command: GateCommand, judge: Judge | None = None) -> Experiment:
     return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command, judge), judge)
 
 

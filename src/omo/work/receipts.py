@@ -20,11 +20,11 @@ from omo import __version__, strict
 from omo.digest import sha256
 from omo.errors import Refused
 from omo.json_text import Json
-from omo.proof import base, changes, experiment, gate_runs, git, outputs, own_commands, reading
-from omo.proof.experiment import Experiment
+from omo.proof import base, changes, gate_runs, git, outputs, own_commands, reading, verdicts
 from omo.proof.gate_runs import CommandRun, GateCommand, Subject
 from omo.proof.run import child_environment
 from omo.proof.typed_commands import resolve, typed
+from omo.proof.verdicts import Experiment
 from omo.state import store
 from omo.text import clip, counted, listed
 from omo.work import outcome, proving
@@ -390,7 +390,7 @@ def _as_run_here(subject: Subject, command: GateCommand) -> GateCommand:
 
 def _cannot_start(made: Experiment, now: CommandRun | None) -> str:
     """Why the gate says nothing here: a program or a package that this machine has not."""
-    if made.verdict == experiment.NOT_MADE:
+    if made.verdict == verdicts.NOT_MADE:
         return made.reason
     if now is None:
         return ""

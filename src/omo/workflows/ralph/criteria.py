@@ -129,7 +129,7 @@ def proposed(root: str, head: str | None, cwd: str) -> list[Criterion]:
 
     checks = []
     path = os.environ.get("PATH", "")
-    for check in project_checks.suggest(project_files.files_at(root, head), root, cwd):
+    for check in project_checks.suggest(project_files.files_at(root, head), cwd):
         is_there = resolve(check.argv[0], os.path.join(root, check.cwd), path)
         if is_there or check.kind in ("", project_checks.TESTS):  # a checker that is not installed could never pass
             checks.append(check)

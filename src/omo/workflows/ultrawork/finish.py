@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from omo.clock import seconds
 from omo.errors import BadInput, Refused
-from omo.proof import base, calls, experiment, gate_runs, kinds, outputs
-from omo.proof.experiment import Experiment
+from omo.proof import base, calls, experiment, gate_runs, kinds, verdicts
 from omo.proof.typed_commands import is_newer
+from omo.proof.verdicts import Experiment
 from omo.text import clip, counted, listed
 from omo.work import outcome, proving
 from omo.workflows.ultrawork.gates import Gate, GateRun, Gates
@@ -103,7 +103,7 @@ class Finish:
         for gate in self.gates:
             made = self._experiment(gate)
             is_pin = gate.is_users and experiment.names_what_fails(made, gate)
-            if made.verdict in experiment.TESTS_CHANGED and (is_pin or gate.name in self.proof.tests):
+            if made.verdict in verdicts.TESTS_CHANGED and (is_pin or gate.name in self.proof.tests):
                 return None
         for gate in self.gates:
             if self._experiment(gate).holds and self.proof.owners[gate.name] and self._passes(gate):
@@ -256,8 +256,8 @@ class Finish:
         """Work that was in no commit when the run began, where nothing shows that the run did anything: whoever says
         ulw in the middle of the work has done some before it ("mended before the run began")."""
         has_shown = bool(len(self.gates) and self.look.changed)
-        if verdicts := {made.verdict for made in self.proof.experiments.values()}:
-            has_shown = not verdicts <= {*experiment.SHOWS_NO_RED, experiment.FLAKY, experiment.NO_WORK}
+        if came_of_it := {made.verdict for made in self.proof.experiments.values()}:
+            has_shown = not came_of_it <= {*verdicts.SHOWS_NO_RED, verdicts.FLAKY, verdicts.NO_WORK}
         if has_shown or not self._base.get("head"):
             return []
         which = kinds.Kinds()
@@ -268,7 +268,7 @@ class Finish:
         """The changed tests, configuration and data, where no experiment was made with them as they were: a later run
         begins with them ("weakened in a run that ends on the agent's word, the next one proven")."""
         made = list(self.proof.experiments.values())
-        if any(each.verdict != experiment.NOT_MADE for each in made):
+        if any(each.verdict != verdicts.NOT_MADE for each in made):
             return []
         which = kinds.Kinds()
         changed = {path for path in self.look.changed or () if which.of(path) == kinds.REST}
@@ -287,12 +287,12 @@ class Finish:
         elif has_changes and not any(self.proof.owners.values()) and not self.proof.submodule:
             why = "no test command of the project's is known" if self._base.get("head") else "there is no commit"
             ways.append(f"{why}; one that the user pins would count: /omo:pin COMMAND")
-        if any(each.verdict in experiment.SHOWS_NO_RED for each in made):
+        if any(each.verdict in verdicts.SHOWS_NO_RED for each in made):
             ways.append("a test that fails without the work would show it; then omo ulw done again")
-        if any(each.verdict == experiment.FLAKY for each in made):
+        if any(each.verdict == verdicts.FLAKY for each in made):
             ways.append("mend what fails now and then, also if it did before the work; then omo ulw done again")
         ways += [f"{way}; then omo ulw done again" for way in self.proof.other_gates]
-        allowable = [each for each in made if each.verdict in experiment.MAY_BE_ALLOWED and each.changed_rest]
+        allowable = [each for each in made if each.verdict in verdicts.MAY_BE_ALLOWED and each.changed_rest]
         if allowable:
             ways.append(f"if the user wants this change, {ALLOWS.format(clip(allowable[0].changed_rest[0], 80))}")
         ways.append(f"to finish as it is, on your word: {BECAUSE}")
@@ -302,9 +302,9 @@ class Finish:
 
 
 def _ran_nothing(ran: GateRun) -> bool:
-    """Whether its runner says so, and all that it printed is known: "honest: a gate with a wrong path, removed"."""
+    """Whether its runner says so: "honest: a gate with a wrong path, removed"."""
     run = gate_runs.run_of(ran.row)
-    return not run.failing and len(run.tail) < gate_runs.TAIL and outputs.ran_nothing(run.tail)
+    return run.ran_nothing and not run.failing
 
 
 def _names(gates: Sequence[Gate]) -> str:

@@ -312,7 +312,7 @@ class FoundGates:
             head = git.run(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").text.strip() or None
         self.place = f"this project's files as of commit {head[:7]}" if head else "this project's files"
         files = project_files.files_at(root, head)
-        self.checks: list[Check] = project_checks.suggest(files, root, cwd)
+        self.checks: list[Check] = project_checks.suggest(files, cwd)
         committed = {}
         if head:
             committed = {gate.name: gate.argv for gate in project_checks.project_gates(files)}

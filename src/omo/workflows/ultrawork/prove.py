@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from omo.context import Context
-from omo.proof import base, experiment, form, gate_runs, own_commands, typed_commands
-from omo.proof.experiment import Experiment
+from omo.proof import base, experiment, form, gate_runs, own_commands, typed_commands, verdicts
 from omo.proof.gate_runs import CommandRun
 from omo.proof.project_checks import BUILD, TASKS, Check
 from omo.proof.run import child_environment
+from omo.proof.verdicts import Experiment
 from omo.state import paths, runtime
 from omo.text import clip
 from omo.work import requests, session
@@ -73,7 +73,7 @@ class Prover:
             if after.look.tree == before.look.tree and not self._start_otherwise(after):
                 break
         after.other_gates = self._gate_of_form(after)
-        if any(made.verdict in experiment.SHOWS_NO_RED for made in after.experiments.values()):
+        if any(made.verdict in verdicts.SHOWS_NO_RED for made in after.experiments.values()):
             after.other_gates += self._gate_with_build(after)
         return after
 
@@ -160,7 +160,7 @@ class Prover:
             return
         for gate in proof.gates:
             made = proof.experiments.get(gate.name)
-            has_shown = made is not None and (made.holds or made.verdict in experiment.TESTS_CHANGED)
+            has_shown = made is not None and (made.holds or made.verdict in verdicts.TESTS_CHANGED)
             is_seen = has_shown or (made is not None and not made.changed_rest)
             covers_tests = self._covers_tests(proof, gate)
             if is_seen or not (gate.is_users or covers_tests):
@@ -270,7 +270,7 @@ class Prover:
         if key not in self._experiments:
             seen = runs.seen(gate, self._env)
             made = experiment.prove(proof.subject, gate, seen, lambda: self._run(gate))
-            if made.verdict == experiment.NOT_MADE:
+            if made.verdict == verdicts.NOT_MADE:
                 self._whole = None  # it may have ended between two runs
             self._experiments[key] = made
         return self._experiments[key]

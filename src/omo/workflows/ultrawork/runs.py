@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from omo import table
 from omo.context import Context
 from omo.errors import Refused
-from omo.proof import arrangements, base, gate_runs, kinds, own_commands, reading, typed_commands
+from omo.proof import arrangements, base, gate_runs, kinds, own_commands, typed_commands
 from omo.proof import run as runner
 from omo.proof.kinds import CODE
 from omo.state import runtime, store
@@ -118,7 +118,7 @@ def run_gates(context: Context, name: str, wanted: str | None = None, *, before:
     results = []
     for gate in known.select(wanted):
         looked_at = whole.without(left_out)
-        result = _run_one(gate, context, known)
+        result = _run_one(gate, subject_of(context, known, whole))
         result["is_agents"] = whose(context, gate, known.base) == BY_AGENT
         whole = base.look(context.root, known.base)
         own, moved = _changed_meanwhile(looked_at, whole.without(left_out), gate)
@@ -153,18 +153,12 @@ def _files_id(context: Context, known: gates.Gates, whole: base.Look, gate: gate
     return arrangements.files_key(subject.look.changed, arrangements.kinds_of(subject, gate))
 
 
-def _run_one(gate: gates.Gate, context: Context, known: gates.Gates) -> SessionEvent:
-    directory = os.path.join(context.root, gate.cwd)
-    environ = runner.child_environment(os.environ)
-    began = known.base or {"head": None, "files": {}}
-    told = gate_runs.environment(context.root, began, gate, environ)
-    outcome = gate_runs.run_asking(gate, context.root, told, gate.timeout)
-    shadows = reading.shadows(context.root, began, gate, known.allowed_changes)
-    ran = gate_runs.read_run(outcome, "", shadows)
-    program = typed_commands.resolve(gate.argv[0], directory, environ.get("PATH", ""))
-    row: SessionEvent = gate_runs.as_row(ran)
-    row |= {"name": gate.name, "command": gate.command, "argv": gate.argv, "timed_out": outcome.timed_out}
-    row |= {"program": program, "env": gate_runs.environment_id(environ)}
+def _run_one(gate: gates.Gate, subject: gate_runs.Subject) -> SessionEvent:
+    row: SessionEvent = gate_runs.as_row(gate_runs.run_gate(subject, gate, looks_for_shadows=True))
+    directory = os.path.join(subject.root, gate.cwd)
+    program = typed_commands.resolve(gate.argv[0], directory, subject.environ.get("PATH", ""))
+    row |= {"name": gate.name, "command": gate.command, "argv": gate.argv}
+    row |= {"program": program, "env": gate_runs.environment_id(subject.environ)}
     return row
 
 

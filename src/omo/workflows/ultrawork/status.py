@@ -125,7 +125,7 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
         if not found:  # the changed parts may have tests of their own
             found = pinned.project_tests(viewer.context.root, cwd, base.look(viewer.context.root, pinned.base))
         if not found:
-            now = project_checks.suggest(project_files.DiskFiles(viewer.context.root), viewer.context.root, cwd)
+            now = project_checks.suggest(project_files.DiskFiles(viewer.context.root), cwd)
             pin = command(gates.pin_line(now[0], cwd) if now else "omo gate add NAME -- COMMAND")
             found_none = "no test command was found" + (" in what is committed" if now else "")
             return NextStep("pin", f"no verification gate is pinned, and {found_none}", (pin,))

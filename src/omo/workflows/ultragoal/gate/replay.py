@@ -103,8 +103,8 @@ def speaks_of_project(root: str, head: str | None, argv: Sequence[str], cwd: str
     What prints a text that it was given, or a version, shows nothing of the work.
     """
     files = files_at(root, head)
-    tests = [call for call in calls.unfold(files, calls.call_of(argv, cwd)) if call.program in calls.OF_TESTS]
-    if own_commands.named_in(files, root, argv, cwd) or (tests and NO_TESTS.isdisjoint(argv)):
+    tests = calls.of_tests(calls.programs(files, argv, cwd))
+    if own_commands.named_in(files, argv, cwd) or (tests and NO_TESTS.isdisjoint(argv)):
         return True
     top = os.path.realpath(root)
     words = list(argv[1:])

@@ -1,0 +1,416 @@
+"""What the runs of an experiment show: the first of `RULES`, at the end, that has something to say decides.
+
+A rule is asked about all the runs, and answers with the reason for its verdict, or with nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from omo.proof import base, calls, contents, form, kinds
+from omo.proof.arrangements import Arrangements
+from omo.proof.calls import Call
+from omo.proof.gate_runs import AS_IT_IS, BEFORE, MOST_NAMED, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Subject
+from omo.proof.swap_files import File
+from omo.text import clip, counted, listed
+
+# What came of an experiment. Only the first is a proof.
+HOLDS = "holds"
+PASSES_WITHOUT = "passes without the work"
+OLD_TESTS_FAIL = "old tests fail"
+FEWER_TESTS = "fewer tests"
+FAILS = "fails"
+FAILS_AS_BEFORE = "fails as before"  # and by nothing else, but nobody can tell whether that was asked for too
+FLAKY = "flaky"
+LOOKS_AT_TESTS = "looks at its tests"
+NOTHING_SHOWN = "nothing shown"  # the run without the work did not show anything
+NO_WORK = "no work"  # nothing that could be taken away was changed
+NOT_MADE = "not made"
+SHOWS_NO_RED = (PASSES_WITHOUT, NOTHING_SHOWN)
+TESTS_CHANGED = (OLD_TESTS_FAIL, FEWER_TESTS)
+MAY_BE_ALLOWED = (*TESTS_CHANGED, LOOKS_AT_TESTS)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What came of a command. `reason` is one true sentence about it, whatever the `verdict`; `notes` say what was put
+    back, kept, and not compared; `still_failing` are tests that failed before the work and still do, `changed_rest`
+    the files that the user may allow: changed tests and what they rest on, or code that looks at them."""
+
+    verdict: str
+    reason: str
+    runs: Mapping[str, CommandRun] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    changed_rest: Sequence[str] = ()
+    still_failing: Sequence[str] = ()
+
+    @property
+    def holds(self) -> bool:
+        return self.verdict == HOLDS
+
+
+@dataclass
+class Shown:
+    """The runs of one command, as far as they were made, and what can be read off them. Where only the old tests are
+    asked about, there is none without the work."""
+
+    subject: Subject
+    command: GateCommand
+    arranged: Arrangements
+    runs: dict[str, CommandRun] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def without(self) -> CommandRun:
+        return self.runs[WITHOUT]
+
+    @property
+    def old(self) -> CommandRun | None:
+        return self.runs.get(OLD_TESTS)
+
+    @property
+    def now(self) -> CommandRun:
+        return self.runs[AS_IT_IS]
+
+    @property
+    def before(self) -> CommandRun | None:
+        return self.runs.get(BEFORE)
+
+    @property
+    def put_back(self) -> Mapping[str, File]:
+        """What stands otherwise in the run with the old tests."""
+        return self.arranged.files.get(OLD_TESTS, {})
+
+    def verdict(self, wanted: Collection[str] = ()) -> Experiment | None:
+        """What the first rule says, of those `wanted`, that has something to say; None: it holds."""
+        for verdict, rule in RULES:
+            if not wanted or verdict in wanted:
+                if reason := rule(self):
+                    return self.result(verdict, reason)
+        return None
+
+    def proof(self) -> Experiment:
+        """Where no rule had anything to say."""
+        if self.arranged.is_data:
+            self.notes.append(f"the work is data alone: {listed(self.arranged.work, 6)}")
+        if self.now.counts is None:
+            if not form.is_form(self.command.argv):  # a linter runs none
+                self.notes.append("how many tests ran is unknown")
+        elif self.old is None and (self.without.counts is None or self.without.broke_before_tests):
+            self.notes.append("how many tests ran without the work is unknown")
+        if rewritten := self._rewritten_tests():
+            self.notes.append(f"old tests have other lines: {listed(rewritten, MOST_NAMED)}")
+        return self.result(HOLDS, _proof(self))
+
+    def result(self, verdict: str, reason: str) -> Experiment:
+        changed_rest = list(self.arranged.peeks) if verdict == LOOKS_AT_TESTS else self._changed_rest()
+        still_failing = self.still_failing if verdict in (HOLDS, FAILS_AS_BEFORE) else ()
+        runs = {name: run for name, run in self.runs.items() if name != BEFORE}
+        return Experiment(verdict, reason, runs, self.notes, changed_rest, still_failing)
+
+    def _rewritten_tests(self) -> list[str]:
+        """Old tests that lost lines: they hold as they were, now, and a later run begins with them as they are ("a test
+        emptied in a run that is proven: the end names it")."""
+        rewritten = []
+        for path in self.put_back:
+            before, now = self.arranged.at_base[path].content, contents.now(self.subject.root, path).content or b""
+            if kinds.is_test(path) and before is not None and not set(before.split(b"\n")) <= set(now.split(b"\n")):
+                rewritten.append(path)
+        return rewritten
+
+    def _changed_rest(self) -> list[str]:
+        """The changed tests, configuration and data: first a file whose tests no longer hold, last a new one."""
+        put_back = self.put_back
+        failing = self.old.failing if self.old is not None else ()
+
+        def weight(path: str) -> tuple[bool, bool, bool, str]:
+            is_new = path in put_back and put_back[path].content is None
+            return not _names_file(failing, path), is_new, not kinds.is_test(path), path
+
+        return sorted(put_back or self.arranged.rest, key=weight)
+
+    # What is asked by more than one rule, and by whoever makes the runs
+
+    @cached_property
+    def programs(self) -> list[Call]:
+        return self.subject.programs(self.command)
+
+    def names_all(self, run: CommandRun) -> bool:
+        """Nothing else failed: "a second test broken, where the runner stops at the first"."""
+        return run.names_are_whole and not any(call.stops_early for call in self.programs)
+
+    @property
+    def still_failing(self) -> Sequence[str]:
+        """The tests by which it fails, if each of them failed before the work too."""
+        then = self.before or self.runs.get(WITHOUT)
+        if then is None or self.now.result != "fail" or not self.names_all(self.now):
+            return ()
+        return _failed_before(then, self.now)
+
+    @property
+    def mends_something(self) -> bool:
+        """Of what fails without the work, or of what cannot be built without it, something does not fail with it."""
+        return self.without.broke_before_tests or set(self.now.failing) < set(self.without.failing)
+
+    @property
+    def may_have_failed_before(self) -> bool:
+        """What fails now, beside new tests that do not: as far as the other runs say."""
+        if self.now.result != "fail" or not self.names_all(self.now) or self.without.result != "fail":
+            return False
+        return bool(self.arranged.rest) and self.mends_something
+
+    @property
+    def may_be_fewer(self) -> bool:
+        """Old tests may no longer run, and new ones make up for their number: by those that could not be loaded without
+        the work ("an old test that is not found any more, and as many new ones"), or where the work took a file away
+        ("old tests not found any more, new ones only there with the work")."""
+        without, old = self.without, self.old
+        if old is None or old.result != "pass" or old.counts is None or without.counts is None:
+            return False
+        changed = self.subject.look.changed or {}
+        has_removed = any(changed.get(path) == base.GONE for path in self.arranged.work)
+        return has_removed or 0 < without.unreached < without.counts.total - old.counts.total
+
+    @property
+    def why_nothing(self) -> str:
+        """Why the run without the work tested nothing, so that its failure shows nothing; empty where it did."""
+        without = self.without
+        if without.why_nothing or not without.broke_before_tests:
+            return without.why_nothing
+        settings = self.arranged.old_settings
+        if without.missing:  # of what a test could not find
+            if not any(self._provides(name) for name in without.missing):
+                what = listed([clip(name, 60) for name in without.missing], MOST_NAMED)
+                return f"it stops before its tests for want of {what}, which no changed file provides"
+            if not settings:  # "a plugin that pytest's settings load, and nothing else"
+                return ""
+        # "a test that does not compile without the work, and misses no name". What only settings name is no test.
+        named = [path for path in self.arranged.rest if path not in settings]
+        if settings:
+            named += filter(kinds.is_test, self.subject.present)
+            # Of which the tests inside were left: "cargo: a new crate, its tests inside of it".
+            at_base = self.arranged.at_base
+            named += [path for path, held in self.arranged.files[WITHOUT].items() if held != at_base[path]]
+        else:
+            named += self.arranged.work
+        if any(os.path.basename(path) in without.tail for path in named):
+            return ""
+        return f"it stops before its tests ({without.quoted})"
+
+    def _provides(self, name: str) -> bool:
+        """Whether the work brought what was missing: a module by its path, or a name that its files have now."""
+        last = name.replace("::", ".").replace("/", ".").rstrip(".").split(".")[-1]
+        for path in self.arranged.files[WITHOUT]:
+            if last in path.replace(".", "/").split("/"):
+                return True
+            if not path.endswith(kinds.CODE):  # "red by a package that was never there, and its name in a page"
+                continue
+            # Of Rust the code alone: "cargo: a new function, and its test inside of the source".
+            after = self.put_back.get(path) or contents.now(self.subject.root, path)
+            before = self.arranged.at_base[path]
+            if last.encode() in (after.content or b"") and last.encode() not in (before.content or b""):
+                return True
+        return False
+
+    def may_fail(self, old: CommandRun) -> bool:
+        """With the old tests nothing fails but what failed before, what was to fail and passes ("a fix, and the strict
+        xfail taken from its test"), and what the user allowed. A run without names says nothing; but no test is a
+        threshold that new tests alone reach ("a new function and its tests under a threshold of coverage")."""
+        all_pass = old.counts is not None and old.counts.passed > 0 and not (old.counts.failed or old.failing)
+        if all_pass and not self._changes_old():
+            self.notes.append(f"with the new tests away no test fails, but the command does ({clip(old.quoted, 80)})")
+            return True
+        if not old.failing or not self.names_all(old):
+            return False
+        allowed = [name for name in old.failing if self._is_allowed(name)]
+        if allowed:
+            self.notes.append(f"no longer as before, as the user allowed: {listed(allowed, MOST_NAMED)}")
+        if old.unexpected:
+            self.notes.append(f"expected to fail by the old tests, and passing: {listed(old.unexpected, MOST_NAMED)}")
+        return set(old.failing) <= {*self.still_failing, *allowed, *old.unexpected}
+
+    def _changes_old(self) -> bool:
+        """Whether anything but new tests was changed of what the work is held against."""
+        for path in self.put_back:
+            is_new_test = self.arranged.at_base[path].content is None and kinds.CASES.match(os.path.basename(path))
+            if not is_new_test:
+                return True
+        return False
+
+    def _is_allowed(self, name: str) -> bool:
+        """By FILE::TEST of a file that is still as the user saw it; unittest has the two the other way round."""
+        changed = self.subject.look.changed or {}
+        for allowed, digest in self.subject.allowed.items():
+            path, separator, test = allowed.partition("::")
+            if not separator or changed.get(path) != digest:
+                continue
+            is_of_unittest = name.split(" ")[0] == test.split("::")[-1] and _is_of_module(name, path)
+            is_of_node = name == test  # which prints no file
+            if name == allowed or is_of_unittest or is_of_node:
+                return True
+        return False
+
+
+# The rules, in their order
+
+
+def _as_it_is(shown: Shown) -> str:
+    """Before anything is said of the other runs: a build that was broken and still is was told as "without the work it
+    stops before its tests", and a regression would be as "passes without the work too"."""
+    now = shown.now
+    if now.result == "unknown":
+        return f"it cannot be judged: {now.why}"
+    may_be_as_before = shown.still_failing and shown.mends_something and not now.ran_none
+    return "" if now.result == "pass" or may_be_as_before else f"it {now.failure}"
+
+
+def _without_the_work(shown: Shown) -> str:
+    """Another machine may show what this one cannot: an operating system, a newer interpreter."""
+    without = shown.without
+    if without.result != "pass":
+        return ""
+    reason = f"it passes without the work too ({without.summary or 'exit 0'} here)"
+    counts, with_it = without.counts, shown.now.counts
+    if counts is not None and with_it is not None and with_it.total > counts.total:
+        more = with_it.total - counts.total
+        verb = "runs" if more == 1 else "run"
+        reason += f"; {counted(more, 'test')} {verb} only with it: what stands in a file of the work shows nothing"
+    at_base = shown.arranged.at_base
+    if unheld := [path for path in shown.put_back if shown.old is None and at_base[path].content is not None]:
+        # "a test removed beside a refactoring": the end is all that the user reads of it.
+        reason += f"; changed, and not held against what they were: {listed(unheld, 6)}"
+    return reason
+
+
+def _by_no_test(shown: Shown) -> str:
+    reason = shown.why_nothing
+    return f"without the work {reason}" if reason else ""
+
+
+def _only_as_before(shown: Shown) -> str:
+    """What fails may be passed over where a test that was written for this work fails without it; a renamed one is not
+    new. If only old tests were mended, nobody can tell whether the others that failed beside them were asked for."""
+    old, now, before = shown.old, shown.now, shown.before
+    if now.result == "pass":
+        return ""
+    failed = f"failed before the work and still: {listed(shown.still_failing, MOST_NAMED)}"
+    # "the suite behind one that fails as before": what it has broken does not run without the work either.
+    if undone := calls.left_undone(shown.programs):
+        return f"{failed}; so {clip(undone, 60)} was not run"
+    if before is None or (old is not None and not (old.counts and now.counts and old.counts.total < now.counts.total)):
+        return failed
+    mended = set(shown.without.failing) - set(now.failing)
+    return "" if mended - set(before.failing) else failed
+
+
+def _with_old_tests(shown: Shown) -> str:
+    if shown.old is None or shown.old.result == "pass" or shown.may_fail(shown.old):
+        return ""
+    return no_longer_holding(shown, shown.old)
+
+
+def _with_fewer_tests(shown: Shown) -> str:
+    for first, second in ((WITHOUT, AS_IT_IS), (OLD_TESTS, AS_IT_IS), (BEFORE, OLD_TESTS)):
+        then, now = shown.runs.get(first), shown.runs.get(second)
+        if then is None or now is None or then.counts is None or now.counts is None or then.ran_none:
+            continue
+        later = "now" if second == AS_IT_IS else second
+        if now.counts.total < then.counts.total:
+            return f"{first} {counted(then.counts.total, 'test')} ran, and {later} {now.counts.total}"
+        if now.counts.skipped > then.counts.skipped:
+            return f"{first} {counted(then.counts.skipped, 'test')} skipped, and {later} {now.counts.skipped}"
+    return ""
+
+
+def _with_words_of_tests(shown: Shown) -> str:
+    lines = listed([f"{path}: + {line}" for path, line in shown.arranged.peeks.items()], 3, "; ")
+    return f"the work has words by which code looks at its tests ({lines})" if lines else ""
+
+
+RULES: Sequence[tuple[str, Callable[[Shown], str]]] = (
+    (FAILS, _as_it_is),
+    (PASSES_WITHOUT, _without_the_work),
+    (NOTHING_SHOWN, _by_no_test),
+    (FAILS_AS_BEFORE, _only_as_before),
+    (OLD_TESTS_FAIL, _with_old_tests),
+    (FEWER_TESTS, _with_fewer_tests),
+    (LOOKS_AT_TESTS, _with_words_of_tests),
+)
+
+
+# Sentences
+
+
+def no_longer_holding(shown: Shown, old: CommandRun) -> str:
+    """That the old tests fail, and which of them."""
+    changed = listed([path for path in shown.arranged.rest if path in shown.put_back], 6)
+    if old.could_not_be_built:
+        return f"with {changed} as before it does not get to its tests ({old.why or old.quoted})"
+    reason = f"it passes only with the changed {changed}"
+    no_longer = sorted(set(old.failing) - set(shown.now.failing))
+    if shown.arranged.keys[OLD_TESTS] == shown.arranged.keys[BEFORE]:
+        no_longer = []  # they did not hold before either
+    if no_longer and old.counts is not None and len(no_longer) <= old.counts.failed:  # else not all are tests
+        reason += f": {len(no_longer)} of {old.counts.total} old tests no longer hold ({listed(no_longer, 6)})"
+        without = shown.runs.get(WITHOUT, shown.now)
+        new = set(without.failing) - set(old.failing) - set(shown.now.failing)
+        if without.broke_before_tests:  # what it names then are files that could not be loaded
+            reason += "; without the work it stops before its tests"
+        elif new:
+            reason += f"; {len(new)} more fail without the work"
+    elif old.summary:
+        reason += f" ({old.summary})"
+    return reason
+
+
+def _proof(shown: Shown) -> str:
+    without, old, now = shown.without, shown.old, shown.now
+    text = f"fails without the work ({without.said}) and passes with it"
+    if now.result == "fail":
+        text = f"fails without the work ({without.said}), and with it only by what failed before"
+    if old is not None:
+        only = ", but for what the user allowed" if set(old.failing) - {*now.failing, *old.unexpected} else ""
+        text += f", also with the tests as they were{only}" + (f" ({old.summary})" if old.counts else "")
+    elif now.counts is not None and now.result == "pass":
+        text += f" ({now.summary})"
+    return text
+
+
+# What one run says, or two
+
+
+def has_test(names: Collection[str], path: str) -> bool:
+    """Whether one of the tests is of that file and of no other, and no example, which is in the source that it is
+    about."""
+    inside, module = (f"{path}::test", f"{path}::Test"), f"({_module(path)}."
+    return any(name.startswith(inside) or (name.startswith("test") and module in name) for name in names)
+
+
+def _names_file(names: Collection[str], path: str) -> bool:
+    """Whether one of the tests is of that file, as pytest and unittest spell them."""
+    return any(path in name or f"({_module(path)}." in name for name in names)
+
+
+def _is_of_module(name: str, path: str) -> bool:
+    """As unittest spells a test of that file, from wherever it was started: "another test of the allowed one's name, in
+    a file of the same name"."""
+    _, _, inside = name.partition("(")
+    while path and not inside.startswith(f"{_module(path)}."):
+        _, _, path = path.partition("/")
+    return bool(path)
+
+
+def _module(path: str) -> str:
+    return os.path.splitext(path)[0].replace("/", ".")
+
+
+def _failed_before(then: CommandRun, now: CommandRun) -> list[str]:
+    """The tests that fail now, if each of them failed then too."""
+    if not (then.names_are_whole and now.names_are_whole) or not set(now.subtests) <= set(then.subtests):
+        return []  # "a subtest broken inside of a test that failed before"
+    if now.repeated > then.repeated:
+        return []  # "broken where another part has a failing test of the same name"
+    return sorted(now.failing) if set(now.failing) <= set(then.failing) else []
