@@ -24,9 +24,10 @@ from omo.work.sections import (
 from omo.work.status import Item, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.end import exceptions_of
 from omo.workflows.ultragoal.gate import media, proof
 from omo.workflows.ultragoal.plan import Goal, Receipt
-from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, exceptions_of, independence_of
+from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, independence_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"}

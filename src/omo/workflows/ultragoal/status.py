@@ -14,9 +14,10 @@ from omo.work.publish import publish, publish_damage
 from omo.work.status import LONGEST_SHORT, Command, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.end import unfinished
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
-from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, unfinished
+from omo.workflows.ultragoal.reviewers import NOT_REVIEWED
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 TYPE_CHECKING = False

@@ -222,7 +222,7 @@ def _state(state: PlanState, step: NextStep) -> Summary:
 
 def leave_to_another(caller: Caller, run: str) -> None:
     """The session whose run goes on in the caller's has nothing left to hold it, and names it no more."""
-    ended = outcome.outcome(outcome.ENDED, f"plan session {run} goes on in session {clip(caller.session, 64)}")
+    ended = outcome.not_proven(f"plan session {run} goes on in session {clip(caller.session, 64)}")
     over: Summary = {"state": "done", "open": 0, "total": 0, "next": None, "told": True, "outcome": ended}
 
     def decide(row: SessionRow | None) -> runtime.Change:

@@ -12,7 +12,7 @@ from omo.work.sections import Attachment, Cell, Notice, Section, Sections, facts
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 from omo.workflows.verify import claims
-from omo.workflows.verify.goal_outcome import named_checks
+from omo.workflows.verify.end import named_checks
 from omo.workflows.verify.goals import COMMIT_ARTIFACT, Goal, GoalStore
 
 MARKS = {"pass": "done", "fail": "failed", "unknown": "waiting"}

@@ -267,7 +267,7 @@ def summarize(caller: Caller, files: Files, held: list[Goal], before: dict[str, 
             again.append(goal)
         else:
             unmet = f"goal {goal.id} is {goal.status}, and nothing shows that it is met"
-            ended[goal.id] = goal.outcome or outcome.outcome(outcome.ENDED, unmet)
+            ended[goal.id] = goal.outcome or outcome.not_proven(unmet)
     kept = [*working, *again, *spent, *waiting]
     all_steps: list[GoalStep] = []
     for goal in held:
