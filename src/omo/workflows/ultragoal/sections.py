@@ -52,14 +52,14 @@ TABLES = {
 }
 
 
-def sections(viewer: Viewer, view: Status) -> Sections:
+def sections(viewer: Viewer, status: Status) -> Sections:
     run = load_plan(viewer.caller, viewer.run)
     plan = run.plan
     if plan is None:
         return Sections()
     brief = Attachment("The brief", "", about="what was asked for", text=plan.brief)
     whole = Section(plan.created_at, plan.updated_at, attachments=(brief,))
-    items = {item.id: item for item in view.items}
+    items = {item.id: item for item in status.items}
     of_goals = {goal.id: _section(viewer, run, goal, items.get(goal.id)) for goal in plan.goals}
     began = plan.repository.get("files")
     changed = None

@@ -18,7 +18,7 @@ from omo.workflows.ultraplan.run import PLAN, PlanState, pinned_plan
 from omo.workflows.ultraplan.verify import SECONDS
 
 
-def sections(viewer: Viewer, view: Status) -> Sections:
+def sections(viewer: Viewer, status: Status) -> Sections:
     run = load(PLAN, viewer.caller, viewer.run)
     if run is None or run.state is None:
         return Sections()
