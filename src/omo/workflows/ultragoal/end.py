@@ -6,18 +6,9 @@ from omo.text import clip, listed
 from omo.work import outcome
 from omo.work.outcome import exception
 from omo.work.status import NextStep
-from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal import receipts, reviewers
 from omo.workflows.ultragoal.plan import Goal, Plan
-from omo.workflows.ultragoal.reviewers import (
-    ARCHITECT,
-    CLEAN,
-    INDEPENDENT,
-    NOT_REVIEWED,
-    REQUEST,
-    asked_later,
-    found_clean_by,
-    requests_of,
-)
+from omo.workflows.ultragoal.reviewers import ARCHITECT, CLEAN, INDEPENDENT, NOT_REVIEWED, REQUEST
 from omo.workflows.ultragoal.run import PlanRun
 
 TYPE_CHECKING = False
@@ -55,9 +46,9 @@ def unfinished(plan: Plan, step: NextStep) -> Outcome:
 
 def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
     """A goal may be smaller than what was asked, and nobody has to lie: a note, where a payment API was wanted."""
-    if not requests_of(run, plan):
+    if not reviewers.requests_of(run, plan):
         return ["no hook heard the user say what they want, so the goals are the agent's word for it"]
-    asked_at = max([plan.created_at, *(str(row["ts"]) for row in asked_later(run, plan))])
+    asked_at = max([plan.created_at, *(str(row["ts"]) for row in reviewers.asked_later(run, plan))])
     no_receipt: Receipt = {}
     issued = [goal.receipt for goal in plan.required if goal.receipt]
     newest = max(issued, key=lambda receipt: str(receipt.get("verifiedAt")), default=no_receipt)
@@ -81,7 +72,7 @@ def doubts_of(plan: Plan) -> list[str]:
             parts = ", ".join(f"{name} {clip(plan.goal(name).title, 40)!r}" for name in steering["replacementGoalIds"])
             doubts.append(f"that {goal.id} {clip(goal.title, 40)!r} is the same as {parts} is the agent's word")
     for goal in plan.required:
-        unseen = [agent for agent, role in INDEPENDENT.items() if role not in found_clean_by(goal.receipt)]
+        unseen = [agent for agent, role in INDEPENDENT.items() if role not in reviewers.found_clean_by(goal.receipt)]
         if unseen:
             silent.setdefault(" or ".join(unseen), []).append(goal.id)
         doubts += [f"{goal.id}: {reason}" for reason in goal.receipt.get("weakened") or ()]
@@ -94,7 +85,7 @@ def doubts_of(plan: Plan) -> list[str]:
 def exceptions(plan: Plan) -> list[LetThrough]:
     """What the agent let go of the plan as it was made, what of the evidence it did not run again, and which pins of
     theirs the user let through."""
-    let_through = list(plan.let_through)
+    let_through = list(plan.exceptions)
     uncleaned = [goal.id for goal in plan.required if goal.receipt.get("cleaned") is False]
     if uncleaned:
         what = f"no cleaner looked at {listed(uncleaned, MOST_NAMED)}"

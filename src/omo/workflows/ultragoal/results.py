@@ -72,8 +72,8 @@ def status(run: PlanRun, plan: Plan, shown: Status) -> Result:
     lines += [f"  {fact}" for fact in shown.facts]
     for item in shown.items:
         receipt = [f"receipt {item.receipt}"] if item.receipt else []
-        remarks = [clip(note, 120) for note in (*receipt, *item.overrides, *item.notes, item.receipt_why) if note]
-        around = f" ({'; '.join(remarks)})" if remarks else ""
+        beside = [clip(note, 120) for note in (*receipt, *item.overrides, *item.notes, item.receipt_why) if note]
+        around = f" ({'; '.join(beside)})" if beside else ""
         lines.append(f"  {item.id} {item.status:15}{clip(item.title, 80)}{around}")
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
 

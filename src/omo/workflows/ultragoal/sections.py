@@ -157,8 +157,8 @@ def _notices(goal: Goal, item: Item | None, problem: str) -> list[Notice]:
         notices.append(Notice("damaged", problem, goal.id))
     if item is not None and NOT_REVIEWED in item.overrides:
         notices.append(Notice(NOT_REVIEWED, independence_of(goal.receipt), goal.id))
-    for let_through in exceptions_of(goal):
-        what = let_through["what"].removeprefix(f"{goal.id}: ")  # which stands beside it
-        text = f"by the {let_through['by']}: {let_through['why']}"
+    for exception in exceptions_of(goal):
+        what = exception["what"].removeprefix(f"{goal.id}: ")  # which stands beside it
+        text = f"by the {exception['by']}: {exception['why']}"
         notices.append(Notice(clip(what, 200), clip(text, 400), goal.id, until_end=True))
     return notices

@@ -75,17 +75,17 @@ def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
         facts.append(f"final receipt: fresh, issued with {final.id}")
     if drift:
         facts.append(drift)
-    remarks = plan.steered
+    headline = plan.steered
     stale = sum(item.mark == "stale" for item in items)
     if run.problems:
-        remarks.append("by the word of a damaged ledger")
+        headline.append("by the word of a damaged ledger")
     elif stale:
-        remarks.append(f"{counted(stale, 'receipt')} stale")
+        headline.append(f"{counted(stale, 'receipt')} stale")
     return Status(
         "ultragoal",
         "goal",
         run=plan.run,
-        headline=", ".join(remarks),
+        headline=", ".join(headline),
         items=items,
         next=step,
         facts=tuple(facts),

@@ -24,9 +24,9 @@ def sections(viewer: Viewer, status: Status) -> Sections:
         return Sections()
     state = run.state
     notices = []
-    for let_through in state.exceptions:
-        text = clip(f"by the {let_through['by']}: {let_through['why']}", 300)
-        notices.append(Notice(let_through["what"], text, state.run, until_end=True))
+    for exception in state.exceptions:
+        text = clip(f"by the {exception['by']}: {exception['why']}", 300)
+        notices.append(Notice(exception["what"], text, state.run, until_end=True))
     for step, reason in sorted(state.skipped.items()):
         notices.append(Notice("skipped step", clip(f"as its plan allows: {reason}", 300), str(step)))
     attachments = []
