@@ -26,14 +26,14 @@ from omo.workflows.ultrawork.prove import Prover
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import LetThrough, Outcome
-    from omo.workflows.ultraplan.run import RunRow
 
 LONGEST_WHY = 160
 MOST_NAMED = 5
 
 
-def outcome_of(status: RunStatus, finished: RunRow, results: Sequence[Verify], held: Held) -> Outcome:
-    """`finished` is the row that ends it, `results` what its Verify commands said, `held` what the user's pins did."""
+def outcome_of(status: RunStatus, results: Sequence[Verify], held: Held, unverified: str) -> Outcome:
+    """`results` are what its Verify commands said, `held` what the user's pins did; `unverified` is why the former were
+    not run, where they could have been."""
     state, count = status.state, len(status.audit.passed)
     left = sessions_left(status)
     facts = [f"plan session {state.run}: {counted(count, 'step')} passed the audit"]
@@ -45,7 +45,7 @@ def outcome_of(status: RunStatus, finished: RunRow, results: Sequence[Verify], h
         facts.append(f"next: {start_command(state).line}")
     verified, doubts = _verified(status, results)
     facts += [*verified, *held.facts]
-    exceptions = [*_exceptions(status, finished), *held.exceptions]
+    exceptions = [*_exceptions(status, unverified), *held.exceptions]
     if state.sessions > 1 and not left:
         whole, lost = _whole_plan(status)
         facts.append(whole)
@@ -90,14 +90,14 @@ def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], 
     return facts, doubts
 
 
-def _exceptions(status: RunStatus, finished: RunRow) -> list[LetThrough]:
+def _exceptions(status: RunStatus, unverified: str) -> list[LetThrough]:
     """Verify commands that could have been run, and what is changed where the session had no business, and stays."""
     state, audit = status.state, status.audit
     exceptions = list(state.exceptions)
     for command in pinned_commands(status):
-        if command.argv and finished.get("unverified"):
+        if command.argv and unverified:
             what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
-            exceptions.append(outcome.exception(what, finished["by"], clip(finished["unverified"], LONGEST_WHY)))
+            exceptions.append(outcome.exception(what, status.run.caller.by, clip(unverified, LONGEST_WHY)))
     if audit.left_alone:
         paths = clip(", ".join(violation.path for violation in audit.left_alone), LONGEST_WHY)
         why = "no step's commit has it, and the fence saw no call that writes it"

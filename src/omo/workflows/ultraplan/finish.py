@@ -99,7 +99,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     if set(edited) - before:  # by the very commands that were to look at it
         return _not_closed(audit_run(run), results)
     row["files"] = bound.files_of_end(run.caller.root, run.caller.events)
-    row["outcome"] = outcome_of(status, row, results, held)
+    row["outcome"] = outcome_of(status, results, held, unverified)
     return _close(status, row, results)
 
 
