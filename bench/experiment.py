@@ -41,7 +41,7 @@ from omo.cli import gate, ulw  # noqa: E402, F401, loaded before anything is tim
 from omo.proof import run as runner  # noqa: E402
 from omo.proof import swap, swap_files  # noqa: E402
 from omo.work.outcome import PROVEN  # noqa: E402
-from omo.workflows.ultrawork import finish, prove  # noqa: E402, F401, too
+from omo.workflows.ultrawork import end, prove  # noqa: E402, F401, too
 
 RUNS = "../runs"  # beside the project
 MOST_AROUND = 0.050  # seconds

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Unreadable
+from omo.workflows.ultragoal import end
 from omo.workflows.ultragoal import plan as plans
-from omo.workflows.ultragoal import reviewers
 from omo.workflows.ultragoal.plan import Plan, fold
 
 Row = dict[str, Any]
@@ -67,7 +67,7 @@ def test_a_plan_of_an_earlier_version_with_a_lighter_gate_goes_on_and_names_what
     plan = fold(rows)
     assert plan is not None
     assert [goal.id for goal in plan.open_goals] == ["G002", "G003"]
-    assert "no clean verdict of omo:architect or omo:qa on its files was seen for G001" in reviewers.doubts_of(plan)[0]
+    assert "no clean verdict of omo:architect or omo:qa on its files was seen for G001" in end.doubts_of(plan)[0]
 
 
 def test_a_classification_for_no_goal_is_for_what_is_under_way_or_stuck() -> None:

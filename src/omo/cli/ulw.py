@@ -99,7 +99,7 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
 
 def end_run(context: Context, name: str, because: str = "", skipping: str = "") -> Outcome:
     """How the run of a session ended, which is written down. Raises where it may not end."""
-    from omo.workflows.ultrawork import finish
+    from omo.workflows.ultrawork.end import WaitsForUser
     from omo.workflows.ultrawork.prove import Prover
 
     # Running gates takes longer than a hook waits for the lock, so they are run before it is taken; where the session
@@ -108,7 +108,7 @@ def end_run(context: Context, name: str, because: str = "", skipping: str = "") 
     for _ in range(TRIES):
         try:
             ended = _try_to_end(context, name, prover, because, skipping)
-        except finish.WaitsForUser as waiting:
+        except WaitsForUser as waiting:
             raise waits_for_user(context, name, waiting.gates) from None
         if ended is not None:
             return ended
@@ -192,7 +192,7 @@ def _refuse_with_other_work(row: SessionRow) -> None:
 
 
 def _outcome(context: Context, name: str, row: SessionRow, proof: Proof, because: str, skipping: str) -> Outcome:
-    from omo.workflows.ultrawork import finish
+    from omo.workflows.ultrawork.end import Finish
 
     armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")
     unseen: list[str] = []
@@ -204,7 +204,7 @@ def _outcome(context: Context, name: str, row: SessionRow, proof: Proof, because
         unseen = require_cited(caller_of(context, name), "--because", [because], pinned)
     typed = requests.of_run(runtime.vouched_rows(context.state, name), session.KIND, session.run_of(row) or "")
     began_with = "".join(typed[:1]) if len(typed) > 1 else ""
-    return finish.Finish(proof, armed_at, because, skipping, unseen, began_with).outcome()
+    return Finish(proof, armed_at, because, skipping, unseen, began_with).outcome()
 
 
 def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:

@@ -360,6 +360,6 @@ def not_held(problem: Exception, *, is_prompt: bool) -> str:
 
 def state_removed(state: str, on: str, *, is_on_again: bool = False) -> str:
     """For a session that was held by a state that is not there any more."""
-    ended = outcome.outcome(outcome.ENDED, state_was_removed(state, on))
+    ended = outcome.not_proven(state_was_removed(state, on))
     rest = "A new run is on." if is_on_again else NOTHING_HOLDS
     return f"omo: {as_sentence(outcome.in_words(ended))} {rest}"

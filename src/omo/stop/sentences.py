@@ -338,7 +338,7 @@ def cancelled(row: SessionRow) -> str:
     is_from_terminal = row["stopContinuation"].get("disabledReason") == FROM_A_TERMINAL
     where = "in another terminal" if is_from_terminal else "with your message"
     why = f"{cancelled_work(row) or ULTRAWORK} was cancelled by you {where}"
-    return f"omo: {as_sentence(outcome.in_words(outcome.outcome(outcome.ENDED, why)))} {NOTHING_HOLDS}"
+    return f"omo: {as_sentence(outcome.in_words(outcome.not_proven(why)))} {NOTHING_HOLDS}"
 
 
 def cancelled_work(row: SessionRow) -> str:

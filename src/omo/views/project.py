@@ -71,9 +71,9 @@ class SessionView(NamedTuple):
         return self.view_of(self.brief.leading)
 
     def view_of(self, work: session.Work | None) -> Status | None:
-        for view in self.works or []:
-            if work is not None and view.kind == work.kind:
-                return view
+        for status in self.works or []:
+            if work is not None and status.kind == work.kind:
+                return status
         return None
 
     @property
@@ -103,10 +103,10 @@ class SessionView(NamedTuple):
             if work.outcome is not None:
                 ended.add(work.kind)
                 sentences += [outcome.exception_in_words(exception) for exception in work.outcome["exceptions"]]
-        for view in self.works or []:
-            if view.kind not in ended:
-                sentences += view.overrides
-            for item in view.items:
+        for status in self.works or []:
+            if status.kind not in ended:
+                sentences += status.overrides
+            for item in status.items:
                 sentences += [f"{item.id}: {override}" for override in item.overrides]
         return list(dict.fromkeys(clip(sentence, 300) for sentence in sentences))
 
@@ -144,7 +144,7 @@ class SessionView(NamedTuple):
         if self.works is None:
             return data
         data["problems"] = list(self.problems)
-        data["works"] = [view.data for view in self.works]
+        data["works"] = [status.data for status in self.works]
         data["next"] = self.next.data
         return data
 

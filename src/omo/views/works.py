@@ -50,11 +50,11 @@ VERDICTS = {
 
 def works_of(viewer: Viewer) -> list[Status]:
     """All the work of a session that its row or its ledgers know, what leads first."""
-    views = []
+    statuses = []
     for kind in table.BY_KIND:
-        if may_have(kind, viewer) and (view := look_at(kind, viewer)) is not None:
-            views.append(view)
-    return views
+        if may_have(kind, viewer) and (status := look_at(kind, viewer)) is not None:
+            statuses.append(status)
+    return statuses
 
 
 def may_have(kind: str, viewer: Viewer) -> bool:
@@ -83,14 +83,14 @@ def may_have(kind: str, viewer: Viewer) -> bool:
 def look_at(kind: str, viewer: Viewer) -> Status | None:
     """A ledger nobody can read is shown as that, and in a damaged one nothing counts; other work is not touched."""
     try:
-        view: Status | None = table.BY_KIND[kind].module("status").status(viewer)
+        status: Status | None = table.BY_KIND[kind].module("status").status(viewer)
     except OmoError as error:
         return _unreadable(kind, viewer, error.message, Command(lead=error.fix))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         # Anybody can write a row that follows the chain and has another shape than ours.
         what = f"the ledger of {kind} holds what omo did not write ({type(error).__name__}: {clip(str(error), 80)})"
         return _unreadable(kind, viewer, what, command("omo ledger verify"))
-    return view.believed if view else None
+    return status.believed if status else None
 
 
 def _unreadable(kind: str, viewer: Viewer, what: str, fix: Command) -> Status | None:

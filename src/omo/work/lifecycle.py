@@ -186,7 +186,7 @@ def forget_summary(
             work[kind] = {**summary, "cleared": True}  # how it ended is told all the same
         elif is_shown:
             why = f"the agent cleared the {what} with {count} open"
-            ended = outcome.outcome(outcome.ENDED, why)
+            ended = outcome.not_proven(why)
             known = without(summary, "fence")
             given_up: Summary = {**known, "state": "blocked", "why": why, "question": "Shall it be begun again?"}
             work[kind] = {**given_up, "next": None, "told": False, "own": True, "cleared": True, "outcome": ended}

@@ -9,7 +9,7 @@ from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
     from omo.state.rows import LetThrough, Outcome
@@ -35,6 +35,23 @@ def outcome(verdict: str, why: str, exceptions: Iterable[LetThrough] = ()) -> Ou
     return {"verdict": verdict, "why": why, "exceptions": let_through}
 
 
+def finished(
+    best: str,
+    facts: Iterable[str],
+    doubts: Collection[str] = (),
+    exceptions: Iterable[LetThrough] = (),
+    notes: Iterable[str] = (),
+) -> Outcome:
+    """Of what was finished: `best` where nothing speaks against that, else no more than the agent's word. `notes` lower
+    nothing, and are said last."""
+    return outcome(ATTESTED if doubts else best, "; ".join([*facts, *doubts, *notes]), exceptions)
+
+
+def not_proven(why: str, exceptions: Iterable[LetThrough] = ()) -> Outcome:
+    """Of what was not finished: cancelled, given up, used up, handed over."""
+    return outcome(ENDED, why, exceptions)
+
+
 def exception(what: str, by: str, why: str) -> LetThrough:
     return {"what": what, "by": by, "why": why}
 
@@ -48,10 +65,10 @@ def of(summary: Mapping[str, Any]) -> Outcome:
     """The outcome in a summary that anybody may have edited. What is no outcome, or what the ledger does not
     vouch for, proves nothing."""
     if summary.get("unvouched"):
-        return outcome(ENDED, "the state calls it done, and the ledger does not: omo ledger verify tells more")
+        return not_proven("the state calls it done, and the ledger does not: omo ledger verify tells more")
     stored = summary.get("outcome")
     if not isinstance(stored, dict) or stored.get("verdict") not in VERDICTS:
-        return outcome(ENDED, NOBODY_SAYS)
+        return not_proven(NOBODY_SAYS)
     listed = stored.get("exceptions")
     exceptions: list[LetThrough] = []
     for each in listed if isinstance(listed, list) else ():
@@ -70,7 +87,7 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
         whys.append(each["why"])
         exceptions += each["exceptions"]
     if not whys:
-        return outcome(ENDED, NOBODY_SAYS)
+        return not_proven(NOBODY_SAYS)
     return outcome(verdict, "; ".join(filter(None, dict.fromkeys(whys))), exceptions)
 
 

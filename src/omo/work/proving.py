@@ -45,11 +45,11 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class ProofOrReasons:
-    """`proof` is the sentence of what was proven, empty where nothing was; then `reasons` say why."""
+class ProofOrDoubts:
+    """`proof` is the sentence of what was proven, empty where nothing was; then `doubts` say why."""
 
     proof: str = ""
-    reasons: Sequence[str] = field(default_factory=list)
+    doubts: Sequence[str] = field(default_factory=list)
 
 
 def subject_of(
@@ -78,7 +78,7 @@ def owner_of(subject: Subject, command: GateCommand, *, is_users: bool) -> str:
 
 def shown(
     subject: Subject, candidates: Sequence[Candidate], others: Sequence[GateCommand] = (), *, runs_tests: bool = True
-) -> ProofOrReasons:
+) -> ProofOrDoubts:
     """What the candidates prove, all of which pass on these files, and so do `others`. `runs_tests`: the host asks the
     user about the command that calls this, so that the project's tests may be run though nobody has pinned them."""
     reasons = []
@@ -106,8 +106,8 @@ def shown(
             continue
         still = [*made.still_failing, *beside.still_failing]
         proof = sentence(candidate.name, candidate.command, candidate.owner, made, still)
-        return ProofOrReasons("; ".join([proof, *allowed_notes(subject)]))
-    return ProofOrReasons(reasons=list(dict.fromkeys(reasons)))
+        return ProofOrDoubts("; ".join([proof, *allowed_notes(subject)]))
+    return ProofOrDoubts(doubts=list(dict.fromkeys(reasons)))
 
 
 def sentence(name: str, command: GateCommand, owner: str, made: Experiment, still_failing: Sequence[str]) -> str:
@@ -135,7 +135,7 @@ def shown_by_checks(
     others: Sequence[GateCommand] = (),
     *,
     runs_tests: bool = True,
-) -> ProofOrReasons:
+) -> ProofOrDoubts:
     """What checks prove that all pass: commands by the experiment, and what the user wants a file to hold, if it did
     not at the base. Each with its name, and whether it is the user's."""
     candidates = []
@@ -148,17 +148,17 @@ def shown_by_checks(
     if held:
         commands = [candidate.command for candidate in candidates]
         if doubted := doubts(subject, commands):
-            return ProofOrReasons(reasons=doubted)
+            return ProofOrDoubts(doubts=doubted)
         # "the user's check of a version, and the tests broken"
         if not subject.changed_documents_alone:
             beside = own_tests(subject, [*commands, *others], runs_tests=runs_tests)
             if beside.missing:
-                return ProofOrReasons(reasons=[beside.missing])
+                return ProofOrDoubts(doubts=[beside.missing])
             if beside.still_failing:
                 held.append(FAILED_BEFORE.format(listed(beside.still_failing, 6)))
-        return ProofOrReasons("; ".join([*held, *allowed_notes(subject)]))
+        return ProofOrDoubts("; ".join([*held, *allowed_notes(subject)]))
     if not candidates:
-        return ProofOrReasons(reasons=["nothing that runs showed it: its checks look at the form of files"])
+        return ProofOrDoubts(doubts=["nothing that runs showed it: its checks look at the form of files"])
     return shown(subject, candidates, others, runs_tests=runs_tests)
 
 

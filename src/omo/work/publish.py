@@ -73,12 +73,16 @@ def publish_damage(run: Run[Any]) -> None:
         old = (row or EMPTY)["work"].get(kind, {})
         if old.get("run") != run.id or not runtime.is_open(old):
             return runtime.Change(None)
-        question = f"Run in a terminal of your own: {run.repair.line} {run.repair.after}."
-        waits: Summary = {"state": "blocked", "why": why, "question": question, "told": False, "own": True}
-        waits["damaged"] = True
-        return changed(caller, row, kind, {**old, "next": None, **waits})
+        return damaged(caller, row, kind, why, f"{run.repair.line} {run.repair.after}")
 
     caller.change(decide, caller.holder(kind, run.id))
+
+
+def damaged(caller: Caller, row: SessionRow | None, kind: str, why: str, repair: str) -> runtime.Change:
+    """A row whose work waits for the user, who alone can repair its ledger."""
+    question = f"Run in a terminal of your own: {repair}."
+    waits: Summary = {"state": "blocked", "why": why, "question": question, "told": False, "own": True, "damaged": True}
+    return changed(caller, row, kind, {**(row or EMPTY)["work"].get(kind, {}), "next": None, **waits})
 
 
 def note_given_up(run: Run[Any], what: str, why: str) -> None:

@@ -364,7 +364,7 @@ def taken_up(row: SessionRow, by: str) -> SessionRow:
             work[kind] = summary
         elif row["ulw"].get("enabled") and summary.get("state") in OPEN_STATES:
             run = "ultrawork" if kind == KIND else f"{kind} {summary.get('run')}"
-            ended = outcome.outcome(outcome.ENDED, f"session {clip(by, 64)} took {run} over")
+            ended = outcome.not_proven(f"session {clip(by, 64)} took {run} over")
             gone: Summary = {"state": "done", "open": 0, "total": 0, "next": None, "told": False, "outcome": ended}
             work[kind] = {**gone, "takenBy": by}
     return {**EMPTY, **after, "ulw": {**row["ulw"], "enabled": False}, "work": work}
@@ -495,7 +495,7 @@ def close(row: SessionRow) -> SessionRow:
 
 def exhaust(row: SessionRow, *, rule: str, why: str) -> SessionRow:
     """A breaker lets go of whatever is active."""
-    ended: Summary = {"state": "exhausted", "endedBy": rule, "outcome": outcome.outcome(outcome.ENDED, why)}
+    ended: Summary = {"state": "exhausted", "endedBy": rule, "outcome": outcome.not_proven(why)}
     return close(_with_active(row, ended))
 
 
@@ -606,7 +606,7 @@ def in_doubt(row: SessionRow, doubts: dict[str, str]) -> SessionRow:
 def disowned(row: SessionRow) -> SessionRow:
     """What was called done and the ledger does not vouch for is over, and only a person sets it going again."""
     why = "the state called it done, and the ledger did not"
-    given_up: Summary = {"state": "exhausted", "endedBy": "repaired", "outcome": outcome.outcome(outcome.ENDED, why)}
+    given_up: Summary = {"state": "exhausted", "endedBy": "repaired", "outcome": outcome.not_proven(why)}
     return _with_work(row, {kind: {**_active(row["work"].get(kind, {})), **given_up} for kind in unvouched(row)})
 
 

@@ -119,15 +119,15 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     session = project.look_at(context, chosen.session, closely=False)
     is_own_run = chosen.kind in [workflow.kind for workflow in table.with_runs()]
     viewer = Viewer(context, chosen.session, session.brief.row, reads_all=True, run=run if is_own_run else "")
-    views = [view for view in works.works_of(viewer) if not run or view.kind == chosen.kind]
+    statuses = [status for status in works.works_of(viewer) if not run or status.kind == chosen.kind]
     if not run:
-        views = _without_called_off(views, session)
-    session = session._replace(works=views, problems=_ledger_problems(context.state, session, run))
+        statuses = _without_called_off(statuses, session)
+    session = session._replace(works=statuses, problems=_ledger_problems(context.state, session, run))
     events = viewer.events
     has_runs = any(row.runs.names_of(context.state, chosen.session) for row in table.with_runs())
-    if not views and not events and not has_runs:
+    if not statuses and not events and not has_runs:
         raise Refused(f"session {clip(chosen.session, 80)} has nothing to report", fix="omo status --all")
-    parts = parts_of(viewer, views)
+    parts = parts_of(viewer, statuses)
     begins = [part.whole.began for part in parts if part.whole.began]
     since = _asked_at(events, min(begins)) if begins else ""
     until = parts[0].whole.ended if run and parts else ""
@@ -157,10 +157,10 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     )
 
 
-def _without_called_off(views: list[Status], session: SessionView) -> list[Status]:
+def _without_called_off(statuses: list[Status], session: SessionView) -> list[Status]:
     """What the user called off for something else is none of that, unless it is all there is."""
     called_off = [work.kind for work in session.brief.work if work.state == runtime.CALLED_OFF]
-    return [view for view in views if view.kind not in called_off] or views
+    return [status for status in statuses if status.kind not in called_off] or statuses
 
 
 def _asked_at(events: Sequence[SessionEvent], began: str) -> str:

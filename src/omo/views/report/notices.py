@@ -17,7 +17,7 @@ from omo.table import name_of
 from omo.text import clip, counted
 from omo.views.project import SessionView, claims_let_stand
 from omo.views.report.parts import Part
-from omo.views.report.verdict import does_count, ended_as, is_not_passing
+from omo.views.report.verdict import WorkEnd, does_count, is_not_passing
 from omo.work import outcome, requests, times
 from omo.work.sections import BY_AGENT, Notice
 
@@ -39,16 +39,16 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
     ended_goals: set[str] = set()
     names = {}
     for part in parts:
-        view = part.view
-        ended = ended_as(view, session)
+        status = part.view
+        ended = WorkEnd(status, session).outcome
         listed += _work_notices(part, ended)
-        if view.kind == "ulw":
+        if status.kind == "ulw":
             is_proven = ended is not None and ended["verdict"] == outcome.PROVEN
-            listed += _gate_notices(part, counts=does_count(view, session), is_proven=is_proven)
-        if not table.BY_KIND[view.kind].claims:
-            names[view.run] = name_of(view.kind)
-        elif view.outcome:  # which names the claims about them
-            ended_goals.update(item.id for item in view.items)
+            listed += _gate_notices(part, counts=does_count(status, session), is_proven=is_proven)
+        if not table.BY_KIND[status.kind].claims:
+            names[status.run] = name_of(status.kind)
+        elif status.outcome:  # which names the claims about them
+            ended_goals.update(item.id for item in status.items)
     for given_up in session.brief.row.get("givenUp", []):
         listed.append(_let_through(given_up, given_up["run"]))
     texts = {notice.text for notice in listed}
@@ -74,11 +74,11 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
 
 def _work_notices(part: Part, ended: Outcome | None) -> list[Notice]:
     """What was let through is told by the outcome once there is one, and by the ledger until then."""
-    view = part.view
-    damage = table.BY_KIND[view.kind].damage
-    listed = [Notice(damage, clip(problem, 300), view.run or view.kind) for problem in view.problems]
+    status = part.view
+    damage = table.BY_KIND[status.kind].damage
+    listed = [Notice(damage, clip(problem, 300), status.run or status.kind) for problem in status.problems]
     for exception in ended["exceptions"] if ended else []:
-        listed.append(_let_through(exception, view.run))
+        listed.append(_let_through(exception, status.run))
     for name, section in [("", part.whole), *part.sections.of.items()]:
         for notice in section.notices:
             if ended is None or not notice.until_end:
@@ -87,12 +87,12 @@ def _work_notices(part: Part, ended: Outcome | None) -> list[Notice]:
             if name and attachment.problem:
                 text = f"{attachment.path or attachment.name} {attachment.problem}"
                 listed.append(Notice("evidence changed", text, name))
-    for item in view.items:
-        if view.kind == "ulw":  # a failure recorded as pre-existing; nothing else tells of it
+    for item in status.items:
+        if status.kind == "ulw":  # a failure recorded as pre-existing; nothing else tells of it
             listed += [Notice("let through", clip(override, 300), item.id) for override in item.overrides]
         if item.receipt == "stale":
             listed.append(Notice("stale receipt", item.receipt_why or "what it covers has changed", item.id))
-    return listed + [Notice("changed since", change, view.run) for change in view.changed]
+    return listed + [Notice("changed since", change, status.run) for change in status.changed]
 
 
 def _let_through(exception: LetThrough, where: str) -> Notice:

@@ -27,14 +27,14 @@ class Part:
         return self.sections.of.get(item, Section())
 
 
-def parts_of(viewer: Viewer, views: Sequence[Status]) -> list[Part]:
-    return [Part(view, _sections(viewer, view)) for view in views]
+def parts_of(viewer: Viewer, statuses: Sequence[Status]) -> list[Part]:
+    return [Part(status, _sections(viewer, status)) for status in statuses]
 
 
-def _sections(viewer: Viewer, view: Status) -> Sections:
+def _sections(viewer: Viewer, status: Status) -> Sections:
     """Work that nobody can read has no evidence to show; why is told with the work itself."""
     try:
-        sections: Sections = table.BY_KIND[view.kind].module("sections").sections(viewer, view)
+        sections: Sections = table.BY_KIND[status.kind].module("sections").sections(viewer, status)
     except (OmoError, LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
         why = error.message if isinstance(error, OmoError) else f"{type(error).__name__}: {error}"
         notice = Notice("unreadable", clip(f"its evidence cannot be read: {why}", 300))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from omo.errors import NotEvaluable, Refused
 from omo.json_text import Json
@@ -16,6 +17,7 @@ from omo.work.status import Item, Status, units
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Outcome
+    from omo.views.session import Work
 
 
 GONE, UNPROVEN = "gone", "unproven"  # beside the five verdicts of an outcome
@@ -73,84 +75,92 @@ def unreadable(why: str) -> Headline:
     return Headline(UNPROVEN, NOT, (why.rstrip("."),), is_known=False)
 
 
+class WorkEnd(NamedTuple):
+    """How one work of a session ended, and whether it holds."""
+
+    status: Status
+    session: SessionView
+
+    @property
+    def in_row(self) -> Work | None:
+        """What the session's row says of this run."""
+        for work in self.session.brief.work:
+            if work.kind == self.status.kind and work.run in ("", self.status.run):
+                return work
+        return None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """By the session's row where that speaks of this run, else by its own last row. None while it is open."""
+        work = self.in_row
+        return work.outcome if work is not None and work.state else self.status.outcome
+
+    @property
+    def gone(self) -> str:
+        """Why it does not hold any more: by its own ledger, or because files were changed after it, for which the next
+        Stop opens it again."""
+        if self.outcome is not None and lapsed(self.outcome, self.status):
+            return _how_far(self.status)
+        work = self.in_row
+        return f"{name_of(work.kind)}: {work.changed}" if work is not None and work.changed else ""
+
+    @property
+    def not_done(self) -> str:
+        """Why it cannot be called done; empty where its outcome says that it is, and that holds."""
+        if self.outcome is None or self.status.problems:
+            return _how_far(self.status)
+        gone = self.gone
+        return gone if gone or outcome.is_done(self.outcome) else outcome.in_words(self.outcome)
+
+
 def verdict(session: SessionView, run: str = "") -> Headline:
     """The outcome of all that the session worked on, or of one run alone, which `session.works` then holds."""
-    counting = [view for view in session.works or [] if does_count(view, session)]
-    if session.brief.rule.name in ("begin", "not-begun") and not run:  # no earlier run is taken for it
-        return Headline(UNPROVEN, NOT, (session.brief.rule.why,))
-    damage = _damage(session, counting)
-    ends = list(filter(None, [ended_as(view, session) for view in counting]))
-    reasons = list(filter(None, [damage, *(_not_done(view, session) for view in counting)]))
-    mode = session.brief.mode
-    is_damaged = bool(damage) or mode == "unreadable" or any(view.problems for view in counting)
-    by_stop = session.brief.outcome  # it also knows of gates beside the work, and of what was given up
-    if not counting and not is_damaged and by_stop is not None and not outcome.is_done(by_stop):
-        return _ended(by_stop, counting)  # its ledger was cleared away since
-    if is_damaged or not counting or len(ends) < len(counting):
+    mode, rule, by_stop = session.brief.mode, session.brief.rule, session.brief.outcome
+    if rule.name in ("begin", "not-begun") and not run:  # no earlier run is taken for it
+        return Headline(UNPROVEN, NOT, (rule.why,))
+    works = [WorkEnd(status, session) for status in session.works or [] if does_count(status, session)]
+    damage = _damage(session, works)
+    is_damaged = bool(damage) or mode == "unreadable" or any(work.status.problems for work in works)
+    if not works and not is_damaged and by_stop is not None and not outcome.is_done(by_stop):
+        return _ended(by_stop, works)  # its ledger was cleared away since
+    reasons = list(filter(None, [damage, *(work.not_done for work in works)]))
+    ends = list(filter(None, [work.outcome for work in works]))
+    if is_damaged or not works or len(ends) < len(works):
         if mode in MODES and (mode == "unreadable" or not run):
             reasons.append(MODES[mode])
         reasons = reasons or ["there is nothing that could prove it"]
-        return Headline(UNPROVEN, NOT, tuple(reasons), is_known=not is_damaged and bool(counting or mode in MODES))
+        return Headline(UNPROVEN, NOT, tuple(reasons), is_known=not is_damaged and bool(works or mode in MODES))
     whole = outcome.worst(ends)
     if by_stop is not None and not run and not outcome.is_worse(whole, by_stop):
-        whole = by_stop
-    if any(_gone(view, session) for view in counting):
+        whole = by_stop  # it also knows of gates beside the work, and of what was given up
+    if any(work.gone for work in works):
         return Headline(GONE, f"{NOT} any more" if outcome.is_done(whole) else NOT, tuple(reasons))
-    return _ended(whole, counting)
+    return _ended(whole, works)
 
 
-def _damage(session: SessionView, counting: Sequence[Status]) -> str:
+def _ended(whole: Outcome, works: Sequence[WorkEnd]) -> Headline:
+    """The words of the outcome; where not all was reached, also how far the work came, and what has changed since."""
+    reasons = [outcome.facts_in_words(whole)]
+    if whole["verdict"] in (outcome.WAIVED, outcome.ENDED):
+        for work in works:
+            if any(is_not_passing(item) or _is_stale(item) for item in work.status.items):
+                reasons.append(_how_far(work.status))
+    return Headline(whole["verdict"], outcome.OPENINGS[whole["verdict"]], tuple(reasons), whole)
+
+
+def _damage(session: SessionView, works: Sequence[WorkEnd]) -> str:
     """Where the session's own ledger has problems, whatever it says of any work is worth nothing."""
-    of_works = {problem for view in counting for problem in view.problems}
+    of_works = {problem for work in works for problem in work.status.problems}
     for problem in session.problems:
         if problem not in of_works:
             return f"the ledger of the session cannot be believed ({clip(problem, 120)})"
     return ""
 
 
-def _not_done(view: Status, session: SessionView) -> str:
-    """Why work cannot be called done; empty where its outcome says that it is, and that holds."""
-    ended = ended_as(view, session)
-    if ended is None or view.problems:
-        return _open(view)
-    gone = _gone(view, session)
-    return gone if gone or outcome.is_done(ended) else outcome.in_words(ended)
-
-
-def _gone(view: Status, session: SessionView) -> str:
-    """Why an end does not hold any more: by its own ledger, or because files were changed after it, for which the next
-    Stop opens it again."""
-    ended = ended_as(view, session)
-    if ended is not None and lapsed(ended, view):
-        return _open(view)
-    for work in session.brief.work:
-        if work.changed and work.kind == view.kind and work.run in ("", view.run):
-            return f"{name_of(work.kind)}: {work.changed}"
-    return ""
-
-
-def _ended(whole: Outcome, counting: Sequence[Status]) -> Headline:
-    """The words of the outcome; where not all was reached, also how far the work came, and what has changed since."""
-    reasons = [outcome.facts_in_words(whole)]
-    if whole["verdict"] in (outcome.WAIVED, outcome.ENDED):
-        for view in counting:
-            if any(is_not_passing(item) or _is_stale(item) for item in view.items):
-                reasons.append(_open(view))
-    return Headline(whole["verdict"], outcome.OPENINGS[whole["verdict"]], tuple(reasons), whole)
-
-
-def ended_as(view: Status, session: SessionView) -> Outcome | None:
-    """How work ended: by the session's row where that speaks of this run, else by its own last row. None while open."""
-    for work in session.brief.work:
-        if work.state and work.kind == view.kind and work.run in ("", view.run):
-            return work.outcome
-    return view.outcome
-
-
-def does_count(view: Status, session: SessionView) -> bool:
+def does_count(status: Status, session: SessionView) -> bool:
     """Gates that were pinned for something else have no state of their own, hold nobody, and decide nothing."""
     held = [work.kind for work in session.brief.work if work.state]
-    return view.kind != "ulw" or session.works == [view] or "ulw" in held
+    return status.kind != "ulw" or session.works == [status] or "ulw" in held
 
 
 def is_not_passing(item: Item) -> bool:
@@ -161,22 +171,22 @@ def _is_stale(item: Item) -> bool:
     return item.counts and (item.mark == "stale" or item.receipt == "stale")
 
 
-def _open(view: Status) -> str:
+def _how_far(status: Status) -> str:
     """How far it came: `3 of 5 goals hold, open: G004 pending, no longer proven: G002 (the tree has changed since)`."""
-    if view.problems:
-        return f"what {view.kind} says cannot be believed ({clip(view.problems[0], 120)})"
-    if not view.total:
-        return f"{view.kind} has no {view.unit} that could prove it"
-    stale = [item for item in view.items if _is_stale(item)]
-    left = [item for item in view.items if is_not_passing(item) and item not in stale]
-    held = view.total - len(left) - len(stale)
-    sentence = f"{held} of {units(view.total, view.unit)} {'holds' if 1 in (held, view.total) else 'hold'}"
+    if status.problems:
+        return f"what {status.kind} says cannot be believed ({clip(status.problems[0], 120)})"
+    if not status.total:
+        return f"{status.kind} has no {status.unit} that could prove it"
+    stale = [item for item in status.items if _is_stale(item)]
+    left = [item for item in status.items if is_not_passing(item) and item not in stale]
+    held = status.total - len(left) - len(stale)
+    sentence = f"{held} of {units(status.total, status.unit)} {'holds' if 1 in (held, status.total) else 'hold'}"
     if left:
         sentence += f", open: {_named(left)}"
     if stale:
         sentence += f", no longer proven: {_named(stale)}"
     if not left and not stale:
-        sentence += f", and {clip(view.next.why, 160) or 'it was not finished'}"
+        sentence += f", and {clip(status.next.why, 160) or 'it was not finished'}"
     return sentence
 
 

@@ -139,38 +139,33 @@ def end_of(state: RalphState, judged: RalphRow) -> RalphRow | None:
 
 def outcome_of(state: RalphState, how: str, *, by: str = "", reason: str = "") -> Outcome:
     """`state` is the run with the judgement that ended it; `by` and `reason` are whose end it was, where somebody's."""
-    if how == "pass":
-        verdict, why = _passed(state)
-    else:
-        verdict, why = outcome.ENDED, _why_ended(state, how, by, reason)
-    if state.after:
-        why += f"; {state.after_text}"
-    return outcome.outcome(verdict, why, _exceptions(state))
-
-
-def _passed(state: RalphState) -> tuple[str, str]:
-    """Who decided that every criterion passes, whose criteria these are, and what speaks against it all the same."""
+    after = [state.after_text] if state.after else []
+    if how != "pass":
+        return outcome.not_proven("; ".join([_why_ended(state, how, by, reason), *after]), _exceptions(state))
+    best, decided = _decided(state)
+    if not (state.is_confirmed or state.is_request_heard):
+        best = outcome.ATTESTED  # what only the agent says was wanted
     count = len(state.criteria)
     verb = "passes" if count == 1 else "pass"
     passes = f"ralph run {state.run}: {count} of {units(count, 'criterion')} {verb}, iteration {state.iteration}"
-    verdict, whose = outcome.ATTESTED, "decided by code alone, no judge was asked"
-    if state.questions and state.independence == "full":
-        verdict, whose = outcome.JUDGED, "decided by omo:judge, which a hook saw"
-    elif state.questions:
-        whose = "not judged independently, no hook saw the judge say it"
-    proof = str(state.last_judged.get("proof") or "")
-    if proof and not state.questions:
-        verdict, whose = outcome.PROVEN, proof
-    doubts = [str(doubt) for doubt in state.last_judged.get("doubts") or []]
-    is_asked_for = state.is_confirmed or state.is_request_heard
-    if doubts or not is_asked_for:  # what only the agent says was wanted is no more than the agent's word
-        verdict = outcome.ATTESTED
-    against = ""
+    facts = [passes, decided, state.whose_criteria]
     if state.request:
         behind = " with /omo:ralph" if state.is_request_heard else ""  # what they ask later in passing nobody judged
-        against = f"judged against what the user asked for{behind}, {state.whose_request}"
-    allowed = state.last_judged.get("allowed") or []
-    return verdict, "; ".join(filter(None, [passes, whose, state.whose_criteria, against, *doubts, *allowed]))
+        facts.append(f"judged against what the user asked for{behind}, {state.whose_request}")
+    judged = state.last_judged
+    notes = [*(judged.get("allowed") or []), *after]
+    return outcome.finished(best, facts, judged.get("doubts") or [], _exceptions(state), notes)
+
+
+def _decided(state: RalphState) -> tuple[str, str]:
+    """Who decided that every criterion passes, and what it is called at best."""
+    if state.questions and state.independence == "full":
+        return outcome.JUDGED, "decided by omo:judge, which a hook saw"
+    if state.questions:
+        return outcome.ATTESTED, "not judged independently, no hook saw the judge say it"
+    if proof := state.last_judged.get("proof"):
+        return outcome.PROVEN, str(proof)
+    return outcome.ATTESTED, "decided by code alone, no judge was asked"
 
 
 def _why_ended(state: RalphState, how: str, by: str, reason: str) -> str:

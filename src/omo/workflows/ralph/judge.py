@@ -191,7 +191,7 @@ def _proof(run: RalphRun, state: RalphState, report: PhaseReport, evaluation: Ev
     if not doubts and not state.questions:
         # The hook permits `omo ralph judge` unasked, because it runs only what is pinned.
         shown = proving.shown_by_checks(subject, checks, report.gates, runs_tests=False)
-        proof, doubts = shown.proof, list(shown.reasons)
+        proof, doubts = shown.proof, list(shown.doubts)
     else:
         doubts = doubts or proving.doubts(subject, commands)
         notes += proving.allowed_notes(subject)

@@ -21,7 +21,7 @@ from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
 MARKS = {"pass": "done", "fail": "failed", "unknown": "waiting"}
 
 
-def sections(viewer: Viewer, view: Status) -> Sections:
+def sections(viewer: Viewer, status: Status) -> Sections:
     run: RalphRun | None = load(RALPH, viewer.caller, viewer.run)
     if run is None or run.state is None:
         return Sections()

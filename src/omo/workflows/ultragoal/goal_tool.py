@@ -15,9 +15,9 @@ from omo.work.bound import files_of_end
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.end import outcome_of
 from omo.workflows.ultragoal.next_step import next_step, tool_step
 from omo.workflows.ultragoal.plan import Plan, PlanRow
-from omo.workflows.ultragoal.reviewers import outcome_of
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, run_of
 from omo.workflows.ultragoal.session_goal import MOVES, NO_GOAL, REFUSALS, SessionGoalOutcome, ToolGoal, after
 from omo.workflows.ultragoal.status import changing, publish_status

@@ -248,7 +248,7 @@ class Plan:
     requests: list[str] = field(default_factory=list)  # what the user asked for, as a hook heard them type it
     left_out: list[str] = field(default_factory=list)  # goals that the user typed, and that are none of these
     handoff: Handoff | None = None  # by whom, and to which workflow; None while it is worked on here
-    let_through: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, repairs of its ledger
+    exceptions: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, repairs of its ledger
     outcome: Outcome | None = None  # how it ended, once no goal is open
     ended_at: str = ""
     files_at_end: FilesAtEnd | None = None
@@ -493,12 +493,12 @@ def apply(plan: Plan, row: PlanRow) -> None:
             by = str(row.get("actor"))
             if by == "agent" and plan.handoff is None and plan.is_open:
                 what = f"the plan was handed off with {counted(len(plan.open_goals), 'open goal')}"
-                plan.let_through.append(exception(what, by, "and then taken up again"))
+                plan.exceptions.append(exception(what, by, "and then taken up again"))
             plan.handoff = {"by": by, "to": row.get("to")}
         case "taken_up":
             plan.handoff = None
         case "repaired":
-            plan.let_through.append(repaired(row))
+            plan.exceptions.append(repaired(row))
         case "adopted":
             plan.session = row["session"]
         case "moved":

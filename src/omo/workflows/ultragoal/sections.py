@@ -24,9 +24,10 @@ from omo.work.sections import (
 from omo.work.status import Item, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.end import exceptions_of
 from omo.workflows.ultragoal.gate import media, proof
 from omo.workflows.ultragoal.plan import Goal, Receipt
-from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, exceptions_of, independence_of
+from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, independence_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"}
@@ -51,14 +52,14 @@ TABLES = {
 }
 
 
-def sections(viewer: Viewer, view: Status) -> Sections:
+def sections(viewer: Viewer, status: Status) -> Sections:
     run = load_plan(viewer.caller, viewer.run)
     plan = run.plan
     if plan is None:
         return Sections()
     brief = Attachment("The brief", "", about="what was asked for", text=plan.brief)
     whole = Section(plan.created_at, plan.updated_at, attachments=(brief,))
-    items = {item.id: item for item in view.items}
+    items = {item.id: item for item in status.items}
     of_goals = {goal.id: _section(viewer, run, goal, items.get(goal.id)) for goal in plan.goals}
     began = plan.repository.get("files")
     changed = None
@@ -156,8 +157,8 @@ def _notices(goal: Goal, item: Item | None, problem: str) -> list[Notice]:
         notices.append(Notice("damaged", problem, goal.id))
     if item is not None and NOT_REVIEWED in item.overrides:
         notices.append(Notice(NOT_REVIEWED, independence_of(goal.receipt), goal.id))
-    for let_through in exceptions_of(goal):
-        what = let_through["what"].removeprefix(f"{goal.id}: ")  # which stands beside it
-        text = f"by the {let_through['by']}: {let_through['why']}"
+    for exception in exceptions_of(goal):
+        what = exception["what"].removeprefix(f"{goal.id}: ")  # which stands beside it
+        text = f"by the {exception['by']}: {exception['why']}"
         notices.append(Notice(clip(what, 200), clip(text, 400), goal.id, until_end=True))
     return notices

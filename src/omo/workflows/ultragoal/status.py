@@ -14,9 +14,10 @@ from omo.work.publish import publish, publish_damage
 from omo.work.status import LONGEST_SHORT, Command, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.end import unfinished
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
-from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, unfinished
+from omo.workflows.ultragoal.reviewers import NOT_REVIEWED
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 TYPE_CHECKING = False
@@ -74,17 +75,17 @@ def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
         facts.append(f"final receipt: fresh, issued with {final.id}")
     if drift:
         facts.append(drift)
-    remarks = plan.steered
+    headline = plan.steered
     stale = sum(item.mark == "stale" for item in items)
     if run.problems:
-        remarks.append("by the word of a damaged ledger")
+        headline.append("by the word of a damaged ledger")
     elif stale:
-        remarks.append(f"{counted(stale, 'receipt')} stale")
+        headline.append(f"{counted(stale, 'receipt')} stale")
     return Status(
         "ultragoal",
         "goal",
         run=plan.run,
-        headline=", ".join(remarks),
+        headline=", ".join(headline),
         items=items,
         next=step,
         facts=tuple(facts),

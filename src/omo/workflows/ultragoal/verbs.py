@@ -17,7 +17,7 @@ from omo.result import Result
 from omo.text import clip, counted
 from omo.work import briefs, session
 from omo.work.lifecycle import left_by_others, left_elsewhere, put_aside_notes
-from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, reviewers, views
+from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, results, reviewers
 from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import MODES, STEERING
@@ -145,9 +145,9 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     lines += [f"  {goal.id} {clip(goal.title, 100)}" for goal in plan.goals]
     lines.append(PRICE)
     if arguments.start:
-        started = views.handout(run, True, step, notes)
+        started = results.handout(run, True, step, notes)
         return Result({**data, **started.data}, "\n".join([*lines, started.text]), notes=notes)
-    return views.answer(data, "\n".join(lines), step, notes)
+    return results.answer(data, "\n".join(lines), step, notes)
 
 
 def _brief(arguments: argparse.Namespace, context: Context, run: PlanRun) -> str:
@@ -179,14 +179,14 @@ def complete_goals(arguments: argparse.Namespace, context: Context) -> Result:
             goal_tool.operate("resume", run)
             notes.append("the session's goal was paused and is active again")
     step = publish_status(run)
-    return views.handout(run, started, step, [*notes, *run.notes])
+    return results.handout(run, started, step, [*notes, *run.notes])
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
     step = next_step(run)
     if run.plan is not None:
-        return views.status(run, run.plan, plan_status(run, run.plan, step).believed)
+        return results.status(run, run.plan, plan_status(run, run.plan, step).believed)
     others = []
     if not run.problems:
         others = left_by_others("ultragoal", run.caller)
@@ -238,7 +238,7 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
             changed = goals.set_back(run, name, arguments.status, arguments.evidence, goal_json)
             done = checkpoints.Done(run.require_plan().goal(name), changed)
     step = publish_status(run, progressed=done.is_progress)
-    return views.checkpointed(run, done, step)
+    return results.checkpointed(run, done, step)
 
 
 def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str], settled: Collection[str]) -> str:
@@ -280,7 +280,7 @@ def steer(arguments: argparse.Namespace, context: Context) -> Result:
     given = {name: value for name, value in options.items() if value is not None}
     with changing(run):
         row = steering.steer(run, arguments.kind, given, context.cwd)
-    return views.steered(row, publish_status(run), run.notes)
+    return results.steered(row, publish_status(run), run.notes)
 
 
 def classify_blocker(arguments: argparse.Namespace, context: Context) -> Result:
@@ -295,7 +295,7 @@ def classify_blocker(arguments: argparse.Namespace, context: Context) -> Result:
         "goal_id": row.get("goalId"),
         "allows": allows,
     }
-    return views.answer(data, f"Recorded as {row['classification']}: {allows}.", step, run.notes)
+    return results.answer(data, f"Recorded as {row['classification']}: {allows}.", step, run.notes)
 
 
 def record_review_blockers(arguments: argparse.Namespace, context: Context) -> Result:
@@ -319,7 +319,7 @@ def record_review_blockers(arguments: argparse.Namespace, context: Context) -> R
     }
     how = "is there already and resolves" if done.deduplicated else "was added and resolves"
     text = f"{done.goal.id} {how} the review of {done.parent.id}, which is {done.parent.status}"
-    return views.answer(data, text, step, run.notes)
+    return results.answer(data, text, step, run.notes)
 
 
 def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
@@ -363,4 +363,4 @@ def review(arguments: argparse.Namespace, context: Context) -> Result:
             run, ids = reviews.start(run, done)
     if ids:
         following = publish_status(run).text
-    return views.reviewed(done, arguments.mode, ids, following)
+    return results.reviewed(done, arguments.mode, ids, following)

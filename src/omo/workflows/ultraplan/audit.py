@@ -35,7 +35,7 @@ NEVER, OUTSIDE = "never to be touched", "outside the scope"
 
 @dataclass(frozen=True)
 class StepAudit:
-    """`findings` of a step that passed are remarks."""
+    """`findings` of a step that passed are notes."""
 
     step: int
     status: StepStatus
@@ -103,7 +103,7 @@ class Audit:
     def passed(self) -> list[int]:
         return [step.step for step in self.steps if step.status == "pass"]
 
-    def remarks(self, *, is_ended: bool) -> list[str]:
+    def notes(self, *, is_ended: bool) -> list[str]:
         """What there is to say beside the steps, bounded. What was let through the end itself names."""
         every: dict[str, Sequence[object]] = {"changed against the scope": self.violations}
         if not is_ended:

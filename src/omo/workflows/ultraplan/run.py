@@ -167,18 +167,18 @@ class PlanState:
     @property
     def exceptions(self) -> list[LetThrough]:
         """What was let through without its proof: what, by whom, and why."""
-        let_through = list(self.repairs)
+        exceptions = list(self.repairs)
         if self.unreviewed:
-            let_through.append(exception("no clean critique of the plan", self.by, self.unreviewed))
+            exceptions.append(exception("no clean critique of the plan", self.by, self.unreviewed))
         if self.is_legacy:
             what = "a plan before 1.7: no critic was asked"
-            let_through.append(exception(what, self.by, "what it does not say was taken from its prose"))
+            exceptions.append(exception(what, self.by, "what it does not say was taken from its prose"))
         for path in self.left_behind:
-            let_through.append(exception("changed by an earlier session outside its fence", "agent", path))
+            exceptions.append(exception("changed by an earlier session outside its fence", "agent", path))
         if self.preflight.get("bypassed"):
             whose = str(self.preflight.get("actor") or self.by)
-            let_through.append(exception("preflight bypassed", whose, str(self.preflight["bypassed"])))
-        return let_through
+            exceptions.append(exception("preflight bypassed", whose, str(self.preflight["bypassed"])))
+        return exceptions
 
     @property
     def overrides(self) -> list[str]:

@@ -18,15 +18,15 @@ from omo.workflows.ultraplan.run import PLAN, PlanState, pinned_plan
 from omo.workflows.ultraplan.verify import SECONDS
 
 
-def sections(viewer: Viewer, view: Status) -> Sections:
+def sections(viewer: Viewer, status: Status) -> Sections:
     run = load(PLAN, viewer.caller, viewer.run)
     if run is None or run.state is None:
         return Sections()
     state = run.state
     notices = []
-    for let_through in state.exceptions:
-        text = clip(f"by the {let_through['by']}: {let_through['why']}", 300)
-        notices.append(Notice(let_through["what"], text, state.run, until_end=True))
+    for exception in state.exceptions:
+        text = clip(f"by the {exception['by']}: {exception['why']}", 300)
+        notices.append(Notice(exception["what"], text, state.run, until_end=True))
     for step, reason in sorted(state.skipped.items()):
         notices.append(Notice("skipped step", clip(f"as its plan allows: {reason}", 300), str(step)))
     attachments = []

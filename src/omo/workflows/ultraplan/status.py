@@ -77,7 +77,7 @@ def _facts(loaded: RunStatus) -> list[str]:
             facts.append(clip(f"fence: {'; '.join(lists) or 'the project'}", 200))
     if loaded.edited:
         facts.append(f"note: {loaded.edited}")
-    facts += loaded.audit.remarks(is_ended=bool(state.end))
+    facts += loaded.audit.notes(is_ended=bool(state.end))
     for note in state.handoffs:
         facts.append(f"handed over: {note}")
     if state.handoff:
@@ -118,9 +118,9 @@ def in_lines(loaded: RunStatus) -> list[str]:
     status, state = status_of(loaded), loaded.state
     plan, *facts = status.facts
     lines = [plan, f"base: {state.base or 'none, nothing was begun'}"]
-    let_through = state.exceptions
+    exceptions = state.exceptions
     if status.outcome is not None:
-        let_through = status.outcome["exceptions"]
+        exceptions = status.outcome["exceptions"]
         lines.append(f"ended as: {state.end}, {outcome.in_words(status.outcome)}")
     if loaded.audit.steps:
         whole = " (of the whole session, from where it began)" if state.recovering else ""
@@ -135,7 +135,7 @@ def in_lines(loaded: RunStatus) -> list[str]:
         lines.append(f"failed, {key}: {block(str(value), LONGEST_SHOWN)}")
     lines += [f"note: {problem}" for problem in status.problems]
     lines += facts
-    for each in let_through:
+    for each in exceptions:
         lines.append(clip(f"let through: {each['what']}: {each['why']}", 400))
     return lines
 
@@ -222,7 +222,7 @@ def _state(state: PlanState, step: NextStep) -> Summary:
 
 def leave_to_another(caller: Caller, run: str) -> None:
     """The session whose run goes on in the caller's has nothing left to hold it, and names it no more."""
-    ended = outcome.outcome(outcome.ENDED, f"plan session {run} goes on in session {clip(caller.session, 64)}")
+    ended = outcome.not_proven(f"plan session {run} goes on in session {clip(caller.session, 64)}")
     over: Summary = {"state": "done", "open": 0, "total": 0, "next": None, "told": True, "outcome": ended}
 
     def decide(row: SessionRow | None) -> runtime.Change:

@@ -334,7 +334,7 @@ def audit(arguments: argparse.Namespace, context: Context) -> Result:
         lines += [f"          {clip(finding, 300)}" for finding in step.findings if finding not in shown.problems]
     if loaded.edited:
         lines.append(f"note: {loaded.edited}")
-    lines += shown.remarks(is_ended=bool(loaded.state.end))
+    lines += shown.notes(is_ended=bool(loaded.state.end))
     since = f" since {shown.base[:12]}" if shown.base else ""
     lines.append(f"Verdict: {shown.words}{since}, {len(shown.passed)} of {len(shown.steps)} steps pass")
     if shown.verdict != "pass":

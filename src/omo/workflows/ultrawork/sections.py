@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from omo.state.ledger_rows import GateResult
 
 
-def sections(viewer: Viewer, view: Status) -> Sections:
+def sections(viewer: Viewer, status: Status) -> Sections:
     rows = ledger.rows(paths.events_file(viewer.context.state, viewer.session))
     pinned = gates.fold(rows, run_of(viewer, rows))
     of_gates = {}
@@ -31,7 +31,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
             tried = gate_runs.tried(viewer.context.state, pinned.base, gate.argv, gate.cwd)
         of_gates[gate.name] = _section(gate, tried, runs.whose(viewer.context, gate, pinned.base))
     changed = None
-    if view.outcome is not None and pinned.ran and pinned.ran[-1].changed is not None:
+    if status.outcome is not None and pinned.ran and pinned.ran[-1].changed is not None:
         changed = sorted(pinned.ran[-1].changed.keys() - set(pinned.left_out))
     whole = Section(began=pinned.began_at)
     return Sections(of_gates, whole, base=pinned.base, left_out=pinned.left_out, changed=changed)

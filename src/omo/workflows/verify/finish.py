@@ -20,7 +20,7 @@ from omo.work.outcome import JUDGED
 from omo.workflows.ultrawork.pins import hold
 from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of
-from omo.workflows.verify.goal_outcome import Conclusion, GoalDecision, outcome_of
+from omo.workflows.verify.end import Conclusion, GoalDecision, outcome_of
 from omo.workflows.verify.goals import (
     FOR_JUDGEMENT,
     OVER,

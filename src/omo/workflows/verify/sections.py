@@ -12,15 +12,15 @@ from omo.work.sections import Attachment, Cell, Notice, Section, Sections, facts
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 from omo.workflows.verify import claims
-from omo.workflows.verify.goal_outcome import named_checks
+from omo.workflows.verify.end import named_checks
 from omo.workflows.verify.goals import COMMIT_ARTIFACT, Goal, GoalStore
 
 MARKS = {"pass": "done", "fail": "failed", "unknown": "waiting"}
 
 
-def sections(viewer: Viewer, view: Status) -> Sections:
+def sections(viewer: Viewer, status: Status) -> Sections:
     store = GoalStore(viewer.caller)
-    goals = [store.goals[item.id] for item in view.items if item.id in store.goals]
+    goals = [store.goals[item.id] for item in status.items if item.id in store.goals]
     of_goals = {goal.id: _section(viewer, goal) for goal in goals}
     based = sorted([goal for goal in goals if goal.base], key=lambda goal: goal.filed_at)
     if not based:

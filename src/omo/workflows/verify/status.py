@@ -11,7 +11,7 @@ from omo.state.runtime import part
 from omo.text import clip, listed
 from omo.work import outcome, requests
 from omo.work.files import Files
-from omo.work.publish import changed
+from omo.work.publish import changed, damaged
 from omo.work.run import Caller
 from omo.work.session import is_untold
 from omo.work.status import UNKNOWN_TREE, USER_RUNS, Item, NextStep, Status, command
@@ -203,9 +203,7 @@ def _wait_for_repair(store: GoalStore, row: SessionRow | None) -> runtime.Change
     if old.get("state") not in runtime.OPEN_STATES:
         return runtime.Change(None)
     why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)})"
-    question = "Run in a terminal of your own: omo ledger repair (all bytes are kept, and whole rows stand)."
-    waits: Summary = {"state": "blocked", "why": why, "question": question, "told": False, "own": True, "damaged": True}
-    return changed(store.caller, row, KIND, {**old, "next": None, **waits})
+    return damaged(store.caller, row, KIND, why, "omo ledger repair (all bytes are kept, and whole rows stand)")
 
 
 def _sum_up(store: GoalStore, files: Files, begins: str, passed: str, row: SessionRow | None) -> runtime.Change:
@@ -267,7 +265,7 @@ def summarize(caller: Caller, files: Files, held: list[Goal], before: dict[str, 
             again.append(goal)
         else:
             unmet = f"goal {goal.id} is {goal.status}, and nothing shows that it is met"
-            ended[goal.id] = goal.outcome or outcome.outcome(outcome.ENDED, unmet)
+            ended[goal.id] = goal.outcome or outcome.not_proven(unmet)
     kept = [*working, *again, *spent, *waiting]
     all_steps: list[GoalStep] = []
     for goal in held:

@@ -60,17 +60,16 @@ class Finish:
         proven = self._proven_gate()
         is_whole = len(self.exceptions) == authorised and not self.still_failing and not self.proof.tests_not_run
         if proven is not None and not began_itself and is_whole:
-            return outcome.outcome(outcome.PROVEN, self._proven(proven), self.exceptions)
-        weak = self._why_not_proven()
+            return outcome.finished(outcome.PROVEN, self._proven(proven), exceptions=self.exceptions)
+        doubts = self._doubts()
         if began_itself:
-            weak.append("the agent began the run itself")
+            doubts.append("the agent began the run itself")
         if not self.because and not self.skipping:
-            raise self._refusal([*weak, *(row["what"] for row in self.exceptions)])
+            raise self._refusal([*doubts, *(row["what"] for row in self.exceptions)])
         if self.unseen:
-            weak = [f"cited and not looked at: {clip(', '.join(self.unseen), 120)}", *weak]
-        if self.because:
-            weak = [f"“{clip(self.because, 200)}”", *weak]
-        return outcome.outcome(outcome.ATTESTED, "; ".join(weak), self.exceptions)
+            doubts.insert(0, f"cited and not looked at: {clip(', '.join(self.unseen), 120)}")
+        facts = [f"“{clip(self.because, 200)}”"] if self.because else []
+        return outcome.finished(outcome.ATTESTED, facts, doubts, self.exceptions)
 
     @property
     def gates(self) -> Gates:
@@ -211,46 +210,46 @@ class Finish:
             what = "the gates ran with another HOME than the session has"
             self._except(what, "agent", "it was given with the command")
 
-    def _proven(self, gate: Gate) -> str:
+    def _proven(self, gate: Gate) -> list[str]:
         made = self.proof.experiments[gate.name]
-        parts = [proving.sentence(f"gate {gate.name}", gate, self.proof.owners[gate.name], made, made.still_failing)]
+        facts = [proving.sentence(f"gate {gate.name}", gate, self.proof.owners[gate.name], made, made.still_failing)]
         others = [each.name for each in self.gates if each is not gate and self._passes(each)]
         if others:
-            parts.append(f"{', '.join(others[:MOST_NAMED])} {'passes' if len(others) == 1 else 'pass'} too")
+            facts.append(f"{', '.join(others[:MOST_NAMED])} {'passes' if len(others) == 1 else 'pass'} too")
         if self.began_with:  # "another wish, and a bare ulw": what they asked in between is none of it
-            parts.append(f"the run began with “{clip(self.began_with, 80)}”")
-        return "; ".join([*parts, *proving.allowed_notes(self.proof.subject)])
+            facts.append(f"the run began with “{clip(self.began_with, 80)}”")
+        return [*facts, *proving.allowed_notes(self.proof.subject)]
 
-    def _why_not_proven(self) -> list[str]:
-        reasons = []
+    def _doubts(self) -> list[str]:
+        doubts = []
         if not len(self.gates):
-            reasons.append("no gate was pinned")
+            doubts.append("no gate was pinned")
         if self.look.changed == {}:
-            reasons.append("no file was changed")
+            doubts.append("no file was changed")
         if self.look.changed is None:
-            reasons.append(f"what was changed is not known ({self.look.unknown})")
+            doubts.append(f"what was changed is not known ({self.look.unknown})")
         for gate in list(self.gates)[:MOST_NAMED]:
             made = self._experiment(gate)
             if gate in self.still_failing:
-                reasons.append(f"gate {gate.name}: {made.reason}")
+                doubts.append(f"gate {gate.name}: {made.reason}")
             if not self._passes(gate):
                 continue
             if not self.proof.owners[gate.name]:
-                reasons.append(f"gate {gate.name} passes, and the agent chose it")
+                doubts.append(f"gate {gate.name} passes, and the agent chose it")
             elif not made.reason:
-                reasons.append(f"gate {gate.name} passes")
+                doubts.append(f"gate {gate.name} passes")
             elif made.holds:
-                reasons.append(f"gate {gate.name} {made.reason}")
+                doubts.append(f"gate {gate.name} {made.reason}")
             elif self.look.changed:
-                reasons.append(f"gate {gate.name} passes; {made.reason}")
-            reasons += made.notes
+                doubts.append(f"gate {gate.name} passes; {made.reason}")
+            doubts += made.notes
         if before := self._done_before():
-            reasons.append(f"what was in no commit when the run began is not its work: {listed(before, 6)}")
+            doubts.append(f"what was in no commit when the run began is not its work: {listed(before, 6)}")
         if self.proof.tests_not_run:
-            reasons.append(self.proof.tests_not_run)
+            doubts.append(self.proof.tests_not_run)
         if rest := self._changed_and_not_tried():
-            reasons.append(f"changed, and not held against what they were: {listed(rest, 6)}")
-        return [*reasons, *proving.allowed_notes(self.proof.subject)]
+            doubts.append(f"changed, and not held against what they were: {listed(rest, 6)}")
+        return [*doubts, *proving.allowed_notes(self.proof.subject)]
 
     def _done_before(self) -> list[str]:
         """Work that was in no commit when the run began, where nothing shows that the run did anything: whoever says
@@ -274,7 +273,7 @@ class Finish:
         changed = {path for path in self.look.changed or () if which.of(path) == kinds.REST}
         return sorted(changed.union(*(each.changed_rest for each in made)))
 
-    def _refusal(self, weak: Sequence[str]) -> Refused:
+    def _refusal(self, doubts: Sequence[str]) -> Refused:
         """The ways on: what would count, what the user can allow, and how to finish on the agent's word."""
         ways = []
         made = list(self.proof.experiments.values())
@@ -297,7 +296,7 @@ class Finish:
             ways.append(f"if the user wants this change, {ALLOWS.format(clip(allowable[0].changed_rest[0], 80))}")
         ways.append(f"to finish as it is, on your word: {BECAUSE}")
         return Refused(
-            f"nothing that omo saw proves the work: {'; '.join(weak) or 'no gate shows it'}", fix="; or ".join(ways)
+            f"nothing that omo saw proves the work: {'; '.join(doubts) or 'no gate shows it'}", fix="; or ".join(ways)
         )
 
 

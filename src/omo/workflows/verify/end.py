@@ -71,54 +71,54 @@ def outcome_of(store: GoalStore, end: Conclusion) -> Outcome | None:
     goal = end.goal
     exceptions = [*_exceptions(store, end), *end.held.exceptions]
     if end.decision.to in ("expired", LEG):
-        return outcome.outcome(outcome.ENDED, f"goal {goal.id}: {end.decision.reason}", exceptions)
+        return outcome.not_proven(f"goal {goal.id}: {end.decision.reason}", exceptions)
     if not end.decision.is_pass:
         return None
-    facts = []
     by_code = [check for check in end.verdict.checks if check.type not in FOR_JUDGEMENT]
+    facts = []
     if end.verdict.passes:
         facts.append(end.verdict.passes)
     if end.is_judged:
         facts.append(f"{JUDGE} was seen to answer {counted(len(goal.spec.in_words), 'question')} with pass")
     if goal.is_changed:  # they may not know who has edited the file that they named again
         facts.append("what it asks for was changed while it was under way")
-    against = _on_the_agents_word(end)
-    if by_code and not against:
-        shown, against = _by_code(store, end)
+    doubts = _on_the_agents_word(end)
+    if by_code and not doubts:
+        shown, doubts = _by_code(store, end)
         facts += shown
     else:
-        against += end.held.not_yet
+        doubts += end.held.not_yet
     cited = list(end.unseen)
     for answer in goal.answers.values():
         cited += answer.unseen
     if cited:
-        against.append(f"cited and not looked at: {clip(', '.join(dict.fromkeys(cited)), LONGEST)}")
+        doubts.append(f"cited and not looked at: {clip(', '.join(dict.fromkeys(cited)), LONGEST)}")
     best = outcome.JUDGED if end.is_judged else outcome.PROVEN
-    reached = outcome.ATTESTED if against else best
-    return outcome.outcome(reached, f"goal {goal.id}: {'; '.join([*facts, *against])}", exceptions)
+    ended = outcome.finished(best, facts, doubts, exceptions)
+    return {**ended, "why": f"goal {goal.id}: {ended['why']}"}
 
 
 def _on_the_agents_word(end: Conclusion) -> list[str]:
     """What neither a check by code nor a judge has shown of the goal."""
     spec = end.goal.spec
-    reasons, outcomes = [], spec.outcomes
+    doubts, outcomes = [], spec.outcomes
     if end.goal.state == LEG:
-        reasons.append("the user closed their leg")
+        doubts.append("the user closed their leg")
         outcomes = spec.outcomes_agent_leg
     if end.is_judged and end.goal.by != "user":
-        reasons.append("the agent wrote them itself")
+        doubts.append("the agent wrote them itself")
     if not end.is_judged:
         if spec.asks_questions:
-            reasons.append("closed on the agent's own answers")
+            doubts.append("closed on the agent's own answers")
         elif outcomes:
-            reasons.append(f"{counted(len(outcomes), 'outcome')} closed on the agent's own answers")
+            doubts.append(f"{counted(len(outcomes), 'outcome')} closed on the agent's own answers")
         if end.judgement is not None:
-            reasons.append(f"{JUDGE} was asked, and did not settle it ({end.judgement.state})")
+            doubts.append(f"{JUDGE} was asked, and did not settle it ({end.judgement.state})")
     if spec.hypothesis:
-        reasons.append("how the hypothesis came out is the agent's word")
+        doubts.append("how the hypothesis came out is the agent's word")
     if spec.guard:
-        reasons.append("a guard, which may have held before as well")
-    return reasons
+        doubts.append("a guard, which may have held before as well")
+    return doubts
 
 
 def _by_code(store: GoalStore, end: Conclusion) -> tuple[list[str], list[str]]:
@@ -130,13 +130,13 @@ def _by_code(store: GoalStore, end: Conclusion) -> tuple[list[str], list[str]]:
         left = {**left, "files": {**left["files"], goal.source: began["files"][goal.source]}}
     subject = proving.subject_of(caller, began, known.allowed_changes, left=left)
     commands = commands_of(goal.spec)
-    against = [*end.held.not_yet, *proving.other_programs(subject, commands, goal.programs, goal.filed_at)]
+    doubts = [*end.held.not_yet, *proving.other_programs(subject, commands, goal.programs, goal.filed_at)]
     if end.is_judged:
-        return proving.allowed_notes(subject), [*against, *proving.doubts(subject, commands)]
-    if against:
-        return [], against
+        return proving.allowed_notes(subject), [*doubts, *proving.doubts(subject, commands)]
+    if doubts:
+        return [], doubts
     shown = proving.shown_by_checks(subject, named_checks(caller.state, goal), end.held.passing)
-    return [shown.proof] if shown.proof else [], list(shown.reasons)
+    return [shown.proof] if shown.proof else [], list(shown.doubts)
 
 
 def named_checks(state: str, goal: Goal) -> list[tuple[str, Check | str, bool]]:
@@ -153,10 +153,10 @@ def named_checks(state: str, goal: Goal) -> list[tuple[str, Check | str, bool]]:
 def _exceptions(store: GoalStore, end: Conclusion) -> list[LetThrough]:
     """Claims that stand against what code saw, what a judge found broken, a question let pass without its answer."""
     goal, judgement = end.goal, end.judgement
-    let_through = []
+    exceptions = []
     for row in store.rows:
         if row.get("kind") == "repaired" and seconds(row["ts"]) >= goal.filed_at:
-            let_through.append(outcome.repaired(row))
+            exceptions.append(outcome.repaired(row))
     filed = claims.recorded(store.caller.state, goal=goal.id)
     handed_on = [end.summary]  # and every text of the answers that count
     for answer in goal.answers.values():
@@ -166,17 +166,17 @@ def _exceptions(store: GoalStore, end: Conclusion) -> list[LetThrough]:
         # What was restated since is said by nobody any more.
         if claim.override and any(claim.is_about(text) for text in handed_on):
             what = f"goal {goal.id}: a claim stands against a look by code: {clip(claim.statement, LONGEST)}"
-            let_through.append(outcome.exception(what, claim.by, clip(claim.override, LONGEST)))
+            exceptions.append(outcome.exception(what, claim.by, clip(claim.override, LONGEST)))
     if filed and filed[-1].seen.verdict == "fail" and not filed[-1].override:
         last = filed[-1]
         if not any(answer.ts >= last.ts for answer in goal.answers.values()):
             what = f"goal {goal.id}: the last claim about it does not hold: {clip(last.statement, LONGEST)}"
-            let_through.append(outcome.exception(what, last.by, "it was finished all the same"))
+            exceptions.append(outcome.exception(what, last.by, "it was finished all the same"))
     if judgement is not None and judgement.found_broken:
         what = f"goal {goal.id}: {JUDGE} found that it does not hold: {clip(judgement.found_broken[0], LONGEST)}"
-        let_through.append(outcome.exception(what, "agent", "the files were changed, and no judge saw them since"))
+        exceptions.append(outcome.exception(what, "agent", "the files were changed, and no judge saw them since"))
     for answer in goal.answers.values():
         if answer.result == "gap":
             what = f"goal {goal.id}: {answer.question} was let pass without an answer"
-            let_through.append(outcome.exception(what, "agent", "it named no way in which the work could look done"))
-    return let_through
+            exceptions.append(outcome.exception(what, "agent", "it named no way in which the work could look done"))
+    return exceptions

@@ -37,8 +37,8 @@ def answer(data: Json, text: str, step: NextStep, notes: list[str]) -> Result:
     return Result({**data, "next": step.command}, f"{text}\nNext: {step.text}", notes=notes)
 
 
-def status(run: PlanRun, plan: Plan, view: Status) -> Result:
-    word, step = plan.phase, view.next
+def status(run: PlanRun, plan: Plan, shown: Status) -> Result:
+    word, step = plan.phase, shown.next
     if not plan.is_open and step.action not in ("done", "complete-goal"):
         word = "active"  # without its last receipt it is not complete
     counts = Counter(goal.status for goal in plan.goals)
@@ -46,7 +46,7 @@ def status(run: PlanRun, plan: Plan, view: Status) -> Result:
     if edited := run.edited_view():
         notes.append(edited)
     goals = []
-    for goal, item in zip(plan.goals, view.items, strict=True):
+    for goal, item in zip(plan.goals, shown.items, strict=True):
         independence = goal.receipt.get("independence")
         goals.append({**render_goal(goal), **item.data, "independence": independence})
     final = receipts.final(plan, run.directory)
@@ -66,14 +66,14 @@ def status(run: PlanRun, plan: Plan, view: Status) -> Result:
     }
     numbers = [counted(len(plan.goals), "goal")]
     numbers += [f"{counts[name]} {name}" for name in STATUSES if counts[name] and name != "superseded"]
-    if view.headline:
-        numbers.append(view.headline)
+    if shown.headline:
+        numbers.append(shown.headline)
     lines = [f"Ultragoal {word}: {', '.join(numbers)}"]
-    lines += [f"  {fact}" for fact in view.facts]
-    for item in view.items:
+    lines += [f"  {fact}" for fact in shown.facts]
+    for item in shown.items:
         receipt = [f"receipt {item.receipt}"] if item.receipt else []
-        remarks = [clip(note, 120) for note in (*receipt, *item.overrides, *item.notes, item.receipt_why) if note]
-        around = f" ({'; '.join(remarks)})" if remarks else ""
+        beside = [clip(note, 120) for note in (*receipt, *item.overrides, *item.notes, item.receipt_why) if note]
+        around = f" ({'; '.join(beside)})" if beside else ""
         lines.append(f"  {item.id} {item.status:15}{clip(item.title, 80)}{around}")
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
 

@@ -1,0 +1,187 @@
+"""How a plan session ended that passed its audit: what it did, what was let through, what proves it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from omo.context import Context
+from omo.errors import Refused
+from omo.proof import base, git
+from omo.proof.gate_runs import Plain, Subject
+from omo.text import clip, counted, listed
+from omo.work import outcome, proving
+from omo.work.run import Caller
+from omo.workflows.ultraplan import verify
+from omo.workflows.ultraplan.critique import is_another_named
+from omo.workflows.ultraplan.next_step import sessions_left, start_command
+from omo.workflows.ultraplan.run import runs_of_repository, unrecorded
+from omo.workflows.ultraplan.run_audit import RunStatus, audit_plan
+from omo.workflows.ultraplan.verify import Verify
+from omo.workflows.ultrawork import gates
+from omo.workflows.ultrawork.end import Finish, WaitsForUser
+from omo.workflows.ultrawork.pins import Held
+from omo.workflows.ultrawork.prove import Prover
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import LetThrough, Outcome
+
+LONGEST_WHY = 160
+MOST_NAMED = 5
+
+
+def outcome_of(status: RunStatus, results: Sequence[Verify], held: Held, unverified: str) -> Outcome:
+    """`results` are what its Verify commands said, `held` what the user's pins did; `unverified` is why the former were
+    not run, where they could have been."""
+    state, count = status.state, len(status.audit.passed)
+    left = sessions_left(status)
+    facts = [f"plan session {state.run}: {counted(count, 'step')} passed the audit"]
+    if state.before:
+        facts.append(f"step {', '.join(map(str, state.before))} was done before this session")
+    if state.sessions > 1:
+        facts.append(f"session {state.number} of {state.sessions} of {clip(state.path, 100)}")
+    if left:
+        facts.append(f"next: {start_command(state).line}")
+    verified, doubts = _verified(status, results)
+    facts += [*verified, *held.facts]
+    exceptions = [*_exceptions(status, unverified), *held.exceptions]
+    if state.sessions > 1 and not left:
+        whole, lost = _whole_plan(status)
+        facts.append(whole)
+        exceptions += lost
+        gone = unrecorded(runs_of_repository(status.run.caller, state.path), state.order)
+        if gone:  # carried out where nobody kept what was run and fenced: git alone speaks for it
+            doubts.append(f"of session {', '.join(map(str, gone))} no record is left")
+    for step in status.audit.steps:
+        if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
+            reason = clip(state.skipped[step.step], LONGEST_WHY)
+            facts.append(f"step {step.step} was skipped, as its plan allows: {reason}")
+    if not count:
+        return outcome.not_proven("; ".join(facts), exceptions)
+    # A gate that passes says nothing of the sessions that were not begun yet.
+    if not doubts and not exceptions and not left:
+        shown = _shown(status, results)
+        if shown.proof:
+            not_said = [fact for fact in facts if fact not in shown.proof]  # what the user allowed is said in it
+            return outcome.finished(outcome.PROVEN, [shown.proof, *not_said])
+        doubts += shown.doubts
+    return outcome.finished(outcome.ATTESTED, facts, doubts, exceptions)
+
+
+def pinned_commands(status: RunStatus) -> list[Verify]:
+    """As the start pinned them; a skipped step has none."""
+    skipped = [step.step for step in status.audit.steps if step.status == "skipped"]
+    return [command for command in status.state.verify if command.step not in skipped]
+
+
+def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], list[str]]:
+    """What the plan's own Verify commands show, and what is in doubt of it."""
+    facts, doubts = [], []
+    passing = [command for command in results if command.result == verify.PASS]
+    not_run = [str(command) for command in results if command.result == verify.NOT_RUN]
+    if passing:
+        facts.append(f"{counted(len(passing), 'Verify command')} passed, which the plan's author chose")
+        subject = _subject(status)
+        facts += proving.allowed_notes(subject)
+        doubts += proving.doubts(subject, [Plain(command.argv, timeout=verify.SECONDS) for command in passing])
+    if not_run:
+        doubts.append(f"not run by omo: {listed(not_run, MOST_NAMED, '; ')}")
+    return facts, doubts
+
+
+def _exceptions(status: RunStatus, unverified: str) -> list[LetThrough]:
+    """Verify commands that could have been run, and what is changed where the session had no business, and stays."""
+    state, audit = status.state, status.audit
+    exceptions = list(state.exceptions)
+    for command in pinned_commands(status):
+        if command.argv and unverified:
+            what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
+            exceptions.append(outcome.exception(what, status.run.caller.by, clip(unverified, LONGEST_WHY)))
+    if audit.left_alone:
+        paths = clip(", ".join(violation.path for violation in audit.left_alone), LONGEST_WHY)
+        why = "no step's commit has it, and the fence saw no call that writes it"
+        exceptions.append(outcome.exception(f"changed outside the fence: {paths}", "user, or a script", why))
+    if audit.allowed:
+        paths = clip(", ".join(audit.allowed), LONGEST_WHY)
+        exceptions.append(outcome.exception(f"changed beside the plan: {paths}", "user", "/omo:allow"))
+    if is_another_named(status.run.caller, state.path, state.plan, state.started_at):
+        was = f"carried out as {clip(state.path, 100)} was before the user named it again"
+        exceptions.append(outcome.exception(was, "agent", "the session had begun"))
+    return exceptions
+
+
+def _whole_plan(status: RunStatus) -> tuple[str, list[LetThrough]]:
+    """The last session answers for the plan: what no longer holds of it, from where its first session began."""
+    state = status.state
+    audit = audit_plan(status.run.caller, status.run, whole=status.whole).audit
+    lost = []
+    for violation in audit.violations:
+        if not any(violation.path in line for line in state.left_behind):
+            lost.append(("changed since the plan's first session began", str(violation)))
+    for step in audit.steps:
+        if step.status not in ("pass", "skipped"):
+            what = f"step {step.step} of {clip(state.path, 100)} does not hold any more"
+            lost.append((what, "; ".join(step.findings)))
+    for problem in audit.problems:
+        lost.append(("the whole plan could not be audited", problem))
+    # Between sessions nobody saw who did it.
+    exceptions = [outcome.exception(what, "agent, or the user", clip(why, 200)) for what, why in lost]
+    words = f"of the whole plan, from its first session on, {len(audit.passed)} of {len(audit.steps)} steps hold"
+    here = {violation.path for violation in status.audit.left_alone}
+    if outside := [violation.path for violation in audit.left_alone if violation.path not in here]:
+        words += f"; between its sessions also changed: {clip(', '.join(outside), 160)}"
+    return words, exceptions
+
+
+def _shown(status: RunStatus, results: Sequence[Verify]) -> proving.ProofOrDoubts:
+    """What a gate of the session proves; else the plan's own Verify commands, where the user named the plan or the
+    project names the command."""
+    if proof := _shown_by_gate(status.run.caller):
+        return proving.ProofOrDoubts(proof)
+    subject = _subject(status)
+    candidates, others = [], []
+    for result in results:
+        if result.result == verify.PASS:
+            command = Plain(result.argv, timeout=verify.SECONDS)
+            owner = proving.owner_of(subject, command, is_users=status.state.is_named)
+            name = f"Verify of step {result.step}"
+            if owner:
+                candidates.append(proving.Candidate(name, command, owner, verify.judge_of(result)))
+            else:  # of which it is said already who chose it
+                others.append(command)
+    return proving.shown(subject, candidates, others)
+
+
+def _shown_by_gate(caller: Caller) -> str:
+    """What a gate of the session's own run proves beside the plan; empty where none does."""
+    row = caller.row()
+    if not len(gates.current(caller.state, caller.session, row, caller.session_rows)):
+        return ""
+    context = Context(os.environ, caller.root, caller.now, has_terminal=caller.by == "user")
+    armed_at = str(row["ulw"].get("armedAt") or "")
+    try:
+        proof = Prover(context, caller.session, makes=True).proof()
+        ended = Finish(proof, armed_at).outcome()
+    except (Refused, WaitsForUser):
+        return ""
+    return str(ended["why"]) if ended["verdict"] == outcome.PROVEN else ""
+
+
+def _subject(status: RunStatus) -> Subject:
+    """The files of the session, for the experiment: what the audit saw changed, what was committed by a run of it that
+    failed ("tests weakened in a session that fails"), and what a runner reads anyway."""
+    state, root = status.state, status.state.root
+    head, paths = state.base, [*status.audit.changed]
+    if state.began and state.began != head:
+        differing = git.run(root, *git.DIFF, state.began, "--")
+        if differing.ok:  # else that commit was thrown away
+            head, paths = state.began, [*paths, *differing.lines]
+    changed = {path: base.digest_of(root, path) for path in paths}
+    for path, digest in state.runner.items():  # looked at also where git ignores them
+        if base.digest_of(root, path) != digest:
+            changed[path] = base.digest_of(root, path)
+    caller = status.run.caller
+    look = base.Look(base.tree_of(changed), changed, frozenset())
+    allowed = gates.fold(caller.events, None).allowed_changes
+    return proving.subject_of(caller, {"head": head, "files": {}}, allowed, look)
