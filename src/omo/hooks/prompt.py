@@ -117,7 +117,7 @@ def _of_an_agent(event: Event, world: World, reading: Reading) -> Answer:
     if reading.action == "activate" and not runtime.is_live(row) and not session.was_released(row):
         from omo.hooks import asked
 
-        return asked.activate(event, world, reading, by="agent")
+        return asked.turn_on(event, world, reading, by="agent")
     if reading.action in ("cancel", "cancel-and-continue"):
         from omo.hooks import messages
 
