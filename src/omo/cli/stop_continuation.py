@@ -55,7 +55,7 @@ def _cancel(context: Context, name: str) -> bool:
     """Whether something was on there."""
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        had_work = row is not None and bool(runtime.is_live(row) or session.not_given_up(row))
+        had_work = row is not None and bool(runtime.is_live(row) or session.open_work(row))
         was_on = row is not None and (runtime.is_live(row) or session.cancel_is_unshown(row))
         cancelled = session.cancel(row, reason=FROM_A_TERMINAL, now=context.now, shown=not was_on)
         return runtime.Change(had_work, cancelled, [{"kind": "cancelled", "rule": "cli"}])

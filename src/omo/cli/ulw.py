@@ -67,11 +67,11 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
             by=context.actor,
             limits=limits,
             now=context.now,
+            wanted=session.Wanted(others=(row or EMPTY)["work"]),  # no task is named, so whatever was on goes on
             ceilings=ceilings,
             pinned=pinned,
-            also=(row or EMPTY)["work"],  # no task is named, so whatever was on goes on
         )
-        event: SessionEvent = {"kind": "activated", "rule": "cli", **session.begun(row, armed, began)}
+        event: SessionEvent = {"kind": "activated", "rule": "cli", **session.run_and_base(row, armed, began)}
         return runtime.Change(session.woken(row, armed), armed, [event])
 
     woken = context.change(name, decide)
@@ -181,7 +181,7 @@ def _refuse_with_other_work(row: SessionRow) -> None:
     """Plain ultrawork cannot end what else the session holds. Two kinds of work hold nothing: what was given up, which
     nobody can end and the user is told of; and what the user stopped by its name, which they know to be paused."""
     others = []
-    for kind, summary in session.not_given_up(row):
+    for kind, summary in session.open_work(row):
         if kind != session.KIND and not summary.get("stoppedByName"):
             others.append((kind, summary))
     if others:

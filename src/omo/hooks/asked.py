@@ -9,6 +9,7 @@ from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.state.rows import EMPTY
+from omo.stop.sentences import ULTRAWORK
 from omo.text import block, clip
 from omo.work import budget, session
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from omo.hooks.stop_words import Clause, Reading
     from omo.hosts import Event
     from omo.state.ledger_rows import SessionEvent
-    from omo.state.rows import Base, SessionRow, Summary
+    from omo.state.rows import Base, SessionRow
     from omo.workflows.ultrawork.gates import Gate
 
 
@@ -32,20 +33,31 @@ LONGEST_TASK = 2000  # characters of the prompt that armed a run, kept for its r
 SAME_EVENT = 3.0
 
 
-def activate(event: Event, world: World, reading: Reading, by: str = "user") -> Answer:
+def turn_on(event: Event, world: World, reading: Reading, by: str = "user") -> Answer:
+    """By the keyword, or by the command of a workflow. `session.arm` says what goes on with it, and what does not."""
+    is_workflow = reading.action == "workflow"
+    name = reading.names[0] if is_workflow else ULTRAWORK
     if not event.session:
-        return messages.could_not_turn_on("the host gave no session id")
+        return messages.could_not_turn_on("the host gave no session id", name)
+    try:
+        if is_workflow:
+            return _workflow(event, world, reading)
+        return _ultrawork(event, world, reading, by)
+    except OmoError as error:
+        return messages.could_not_turn_on(error.message, name, error.fix)
+
+
+def _ultrawork(event: Event, world: World, reading: Reading, by: str) -> Answer:
     # Before the lock, because what the files weigh takes its time.
     taken = None if session.is_ultrawork_on(world.row()) else _files_now(event, world, by)
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        ended_meanwhile = taken is None and not session.is_ultrawork_on(row)
-        return _armed(event, world, reading, by, row, _files_now(event, world, by) if ended_meanwhile else taken)
+        base = taken
+        if base is None and not session.is_ultrawork_on(row):  # it ended meanwhile
+            base = _files_now(event, world, by)
+        return _with_ulw(event, world, reading, by, row, base)
 
-    try:
-        answer: Answer = world.change(decide, actor=by)
-    except OmoError as error:
-        return messages.could_not_turn_on(error.message, fix=error.fix)
+    answer: Answer = world.change(decide, actor=by)
     return answer
 
 
@@ -56,69 +68,138 @@ def _files_now(event: Event, world: World, by: str) -> Base:
     return {**base.take(world.root, world.environ, world.state), "by": by, "directory": directory}
 
 
-def _armed(
-    event: Event, world: World, reading: Reading, by: str, row: SessionRow | None, tree: Base | None
+def _with_ulw(
+    event: Event, world: World, reading: Reading, by: str, row: SessionRow | None, base: Base | None
 ) -> runtime.Change:
-    """The run begins on the files in `tree`, or goes on; whatever stood still goes on with it."""
-    clauses = _clauses(event.prompt, reading)
-    if row is not None:
-        for kind in _called_off(clauses) & dict(session.not_given_up(row)).keys():
-            row = session.stop_by_name(row, kind, why=messages.BY_NAME, told=False)
-    is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
-    if row is not None and is_on and row["ulw"].get("armedFor") == event.fingerprint:
-        return runtime.Change(Answer())  # the same prompt, delivered twice
+    """The run begins on the files of `base`, or goes on where there is none."""
     from omo import variables
 
-    in_force = settings.load(world.environ, world.root)
-    names_task = _names_task(clauses)
+    clauses = _clauses(event.prompt, reading)
+    if row is not None:
+        for kind in _named(clauses, "stop", "wait") & dict(session.open_work(row)).keys():
+            row = session.stop_by_name(row, kind, why=messages.BY_NAME, told=False)
+    before = row or EMPTY
+    was_on = bool(runtime.work_in(before, "active")) and not session.is_cancelled(before)
+    if was_on and before["ulw"].get("armedFor") == event.fingerprint:
+        return runtime.Change(Answer())  # the same prompt, delivered twice
     pinned: list[Gate] = []
-    is_same_task = False
-    if tree is not None:  # else the run goes on as it is, and its ledger need not be read
+    next_step = ""
+    lines: list[str] = []
+    if base is not None:  # else the run goes on as it is, and its ledger need not be read
         from omo.workflows.ultrawork import gates
 
         pinned = list(gates.current(world.state, event.session, row))
-        run, text = session.last_run(row), block(event.prompt, LONGEST_TASK)
-        is_same_task = names_task and _is_task_of_before(event, world, clauses, row, session.KIND, run, text)
-    armed = session.arm(
-        row,
-        by=by,
-        limits=in_force.limits,
-        now=world.now,
-        ceilings=in_force.budget if by == "user" else None,
-        pinned=len(pinned),
-        names_task=names_task,
-        goes_on=is_same_task,
-        also={name for clause in clauses if clause.kind == "go" for name in clause.names},
-    )
-    armed = session.note(_counting(event, world, row, armed), {"armedFor": event.fingerprint})
-    is_ulw = bool(armed["work"].get(session.KIND, {}).get("state"))
-    next_step, lines = ("", []) if is_on or tree is None else _gates(event, world, pinned, tree)
-    if is_ulw:
+        if not was_on:
+            next_step, lines = _gates(event, world, pinned, base)
+    typed: SessionEvent = {"rule": reading.rule, "text": block(event.prompt, LONGEST_TASK)}
+    task = _task(event, world, row, clauses, session.KIND, typed)
+    wanted = session.Wanted(session.KIND, task, _named(clauses, "go"))
+    in_force = settings.load(world.environ, world.root)
+    armed = _arm(event, world, row, wanted, in_force, by, len(pinned))
+    armed = session.note(armed, {"armedFor": event.fingerprint})
+    text = ""
+    if armed["work"].get(session.KIND, {}).get("state"):
+        if before.get("instructed") is not True:
+            text = messages.instructions(lines)
+        elif not session.is_ultrawork_on(before):
+            text = messages.ON_AGAIN
         armed = {**session.with_next(armed, next_step), "instructed": True}
-    armed = session.shown_on(armed)
-    woken = [(name, work) for name, work in session.woken(row, armed) if name != session.KIND]
     noted: SessionEvent = {
-        **session.begun(row, armed, tree),
-        "kind": "rearmed" if is_on else "activated",
-        "rule": reading.rule,
-        "text": block(event.prompt, LONGEST_TASK),
+        **session.run_and_base(row, armed, base),
+        "kind": "rearmed" if was_on else "activated",
+        **typed,
         "variables": variables.marks(world.environ),
     }
+    woken = [(kind, work) for kind, work in session.woken(row, armed) if kind != session.KIND]
     if woken:
-        noted["woke"] = [name for name, _ in woken]
-    text = ""
-    if is_ulw and (row is None or row.get("instructed") is not True):
-        text = messages.instructions(lines)
-    elif is_ulw and not session.is_ultrawork_on(row):
-        text = messages.ON_AGAIN
+        noted["woke"] = [kind for kind, _ in woken]
     answer = messages.turned_on(text, woken, armed, in_force.problems) if text or woken else Answer()
     return runtime.Change(answer, armed, [noted])
 
 
-def _called_off(clauses: list[Clause]) -> set[str]:
-    """The workflows to which they say no in the same breath: "forget the plan, ulw fix total" in tests/hooks."""
-    stops = [clause for clause in clauses if clause.kind in ("stop", "wait")]
-    return {name for clause in stops for name in clause.names}
+def _workflow(event: Event, world: World, reading: Reading) -> Answer:
+    """Where it goes on, or a cancel was in its way, the user is told now; of a new run when the agent's first command
+    begins it, or at the end of a turn that did not."""
+    from omo.hooks import user_commands
+
+    name = reading.names[0]
+    workflow = table.BY_TYPED[name]
+    kind = workflow.kind
+    clauses = _clauses(event.prompt, reading)
+    noted = user_commands.request(event, world, name)
+    in_force = settings.load(world.environ, world.root)
+
+    def decide(row: SessionRow | None) -> runtime.Change:
+        wanted = session.Wanted(kind, _task(event, world, row, clauses, kind, noted))
+        armed = _arm(event, world, row, wanted, in_force)
+        if kind not in dict(runtime.left_open(armed)) and name not in workflow.without_run:
+            armed["asked"] = name
+        woken = session.woken(row, armed)
+        if woken:
+            noted["woke"] = [each for each, _ in woken]
+        called_off = [(each, work) for each, work in runtime.work_in(armed, runtime.CALLED_OFF) if each == kind]
+        if called_off:
+            noted["anew"] = True
+        answer = messages.typed(name, woken, called_off, was_cancelled=session.is_cancelled(row))
+        return runtime.Change(answer, armed, [noted])
+
+    answer: Answer = world.change(decide, actor="user")
+    return answer
+
+
+def _arm(
+    event: Event,
+    world: World,
+    before: SessionRow | None,
+    wanted: session.Wanted,
+    in_force: settings.Settings,
+    by: str = "user",
+    pinned: int = 0,
+) -> SessionRow:
+    """What is spent counts from here, or goes on; a turn begins, and the user is shown all that is on."""
+    ceilings = in_force.budget if by == "user" else None
+    armed = session.arm(
+        before, by=by, limits=in_force.limits, now=world.now, wanted=wanted, ceilings=ceilings, pinned=pinned
+    )
+    if not runtime.work_in(armed, "active"):
+        return armed
+    from omo.work import spending
+
+    if before is None or not runtime.is_live(before):
+        armed = spending.begin(armed, event)
+    else:
+        armed = spending.follow(armed, event, world.now)
+    return session.shown_on(budget.start_clock(armed, world.now))
+
+
+def _task(
+    event: Event, world: World, row: SessionRow | None, clauses: list[Clause], kind: str, typed: SessionEvent
+) -> str:
+    """Whether a task is beside the word. It is that of before after a "go on", or with the file of the plan that is
+    under way; where that run was let go or cancelled, also if the same words are typed once more."""
+    if all(clause.kind == "go" for clause in clauses):
+        return session.NO_TASK
+    before = (row or EMPTY)["work"].get(kind, {})
+    run = session.last_run(row, kind)
+    names_plan = any(file["path"] == before.get("fence", {}).get("spec") for file in typed.get("files") or ())
+    if names_plan or (run and clauses[0].kind == "go"):
+        return session.SAME_TASK
+    is_let_go = session.is_cancelled(row) or before.get("state") in (runtime.CALLED_OFF, "exhausted")
+    if not run or not is_let_go or before.get("state") == "done":
+        return session.NEW_TASK  # "ulw do the next item" is another item every time
+    from omo.work import requests
+
+    texts = requests.of_run(runtime.vouched_rows(world.state, event.session, row), kind, run)
+    return session.SAME_TASK if typed.get("text") in texts else session.NEW_TASK
+
+
+def _named(clauses: list[Clause], *kinds: str) -> set[str]:
+    """The workflows of which they say that in the same breath: "forget the plan, ulw fix total" in tests/hooks."""
+    names: set[str] = set()
+    for clause in clauses:
+        if clause.kind in kinds:
+            names.update(clause.names)
+    return names
 
 
 def _clauses(prompt: str, reading: Reading) -> list[Clause]:
@@ -128,94 +209,6 @@ def _clauses(prompt: str, reading: Reading) -> list[Clause]:
     start, end = reading.span
     rest = f"{prompt[:start]} {prompt[end:]}"[:LONGEST_READ]
     return [clause for clause in clauses_of(rest) if clause.words and clause.kind != "filler"]
-
-
-def _names_task(clauses: list[Clause]) -> bool:
-    """Anything beside the word and a "go on"."""
-    return any(clause.kind != "go" for clause in clauses)
-
-
-def _is_task_of_before(
-    event: Event, world: World, clauses: list[Clause], row: SessionRow | None, kind: str, run: str, text: str
-) -> bool:
-    """A "go on" before others, or, where the run was let go or cancelled, the same words typed once more."""
-    if not run:
-        return False
-    if [clause.kind for clause in clauses[:1]] == ["go"]:
-        return True
-    if row is None or row["work"].get(kind, {}).get("state") == "done":
-        return False  # "ulw do the next item" is another item every time
-    from omo.work import requests
-
-    return text in requests.of_run(runtime.vouched_rows(world.state, event.session, row), kind, run)
-
-
-def _names_plan(summary: Summary, noted: SessionEvent) -> bool:
-    """Among the files that they name is the plan which is under way."""
-    plan = summary.get("fence", {}).get("spec")
-    return any(file["path"] == plan for file in noted.get("files") or ())
-
-
-def _counting(event: Event, world: World, before: SessionRow | None, armed: SessionRow) -> SessionRow:
-    """What is spent counts from here, or goes on; a turn begins."""
-    from omo.work import spending
-
-    if before is None or not runtime.is_live(before):
-        armed = spending.begin(armed, event)
-    else:
-        armed = spending.follow(armed, event, world.now)
-    return budget.start_clock(armed, world.now)
-
-
-def _workflow(event: Event, world: World, reading: Reading) -> Answer:
-    """A workflow that the user types arms as the keyword does. Where it goes on, or a cancel was in its way, both are
-    told; a new run is told when the agent's first command begins it, or at the end of a turn that did not."""
-    name = reading.names[0]
-    workflow = table.BY_TYPED[name]
-    kind = workflow.kind
-    if not event.session:
-        return messages.could_not_turn_on("the host gave no session id", name)
-    from omo.hooks import user_commands
-
-    in_force = settings.load(world.environ, world.root)
-
-    clauses = _clauses(event.prompt, reading)
-
-    def decide(row: SessionRow | None) -> runtime.Change:
-        before = (row or EMPTY)["work"].get(kind, {})
-        goes_on = _names_plan(before, noted)
-        if session.is_cancelled(row) or before.get("state") == runtime.CALLED_OFF:  # else it goes on as it is
-            run, text = str(before.get("run") or ""), str(noted.get("text"))
-            goes_on = goes_on or _is_task_of_before(event, world, clauses, row, kind, run, text)
-        armed = session.arm(
-            row,
-            by="user",
-            limits=in_force.limits,
-            now=world.now,
-            ceilings=in_force.budget,
-            named=kind,
-            names_task=_names_task(clauses),
-            goes_on=goes_on,
-        )
-        woken = session.woken(row, armed)
-        if runtime.work_in(armed, "active"):
-            armed = session.shown_on(_counting(event, world, row, armed))
-        if kind not in dict(runtime.left_open(armed)) and name not in workflow.without_run:
-            armed["asked"] = name
-        if woken:
-            noted["woke"] = [each for each, _ in woken]
-        called_off = [(each, work) for each, work in runtime.work_in(armed, runtime.CALLED_OFF) if each == kind]
-        if called_off:
-            noted["anew"] = True
-        answer = messages.typed(name, woken, called_off, was_cancelled=session.is_cancelled(row))
-        return runtime.Change(answer, armed, [noted])
-
-    try:
-        noted = user_commands.request(event, world, name)
-        answer: Answer = world.change(decide, actor="user")
-    except OmoError as error:
-        return messages.could_not_turn_on(error.message, name, error.fix)
-    return answer
 
 
 def _gates(event: Event, world: World, pinned: list[Gate], tree: Base) -> tuple[str, list[str]]:
@@ -322,8 +315,8 @@ def _is_a_yes(event: Event, reading: Reading, row: SessionRow) -> bool:
 
 
 ACTIONS: dict[str, Callable[[Event, World, Reading], Answer | None]] = {
-    "activate": activate,
-    "workflow": _workflow,
+    "activate": turn_on,
+    "workflow": turn_on,
     "cancel": _cancel,
     "cancel-and-continue": _cancel,
     "pause": _pause,

@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     Work = dict[str, Summary]
 
 KIND = "ulw"
+NEW_TASK, SAME_TASK, NO_TASK = "new", "same", "none"
 WAITING = ("waiting", "paused", "blocked")
-# Of a summary, what goes when its state does.
-OF_A_STATE = (
-    *("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName", "hostLimit"),
-    *("files", "changed", "stopped", "answered", "damaged", "calledOff"),
+# Of a summary, what goes when its state does; the first of these are what the user may read of it.
+STATE_SHOWN = ("why", "question", "told", "endedBy", "outcome", "stoppedByName", "calledOff")
+STATE_FIELDS = (
+    *STATE_SHOWN,
+    *("own", "at", "unvouched", "hostLimit", "files", "changed", "stopped", "answered", "damaged"),
 )
 CANCELLED = (
     "the user has cancelled what is on in this session: no Stop is held, and no fence is up, until they type ulw"
@@ -48,9 +50,28 @@ MOST_CALLS = 5
 LONGEST_GIVEN_UP = 200
 MOST_GIVEN_UP = 10
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
-OF_A_CONVERSATION = ("client", "instructed", "pins", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
-OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo", "refused")
+CONVERSATION_FIELDS = ("client", "instructed", "pins", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
+TURN_FIELDS = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo", "refused")
 ON: StopContinuation = {"disabled": False, "disabledReason": None}
+
+
+class Wanted:
+    """What a person asks for: a kind of work, with a new task, that of before, or none; and the `others` that they say
+    to go on with. "go on with the plan, ulw fix total" is Wanted("ulw", NEW_TASK, {"ultraplan"})."""
+
+    def __init__(self, kind: str = KIND, task: str = NEW_TASK, others: Collection[str] = ()) -> None:
+        self.kind, self.task, self.others = kind, task, others
+
+    def takes_up(self, kind: str) -> bool:
+        """Although they had let go of it."""
+        return kind in self.others or (kind == self.kind and self.task != NEW_TASK)
+
+    def takes_cancel_back(self) -> bool:
+        """A bare ulw does. A new task, or the command of a workflow, is wanted in place of what was cancelled."""
+        return self.kind == KIND and self.task != NEW_TASK
+
+
+ULW_TASK = Wanted(KIND, NEW_TASK)
 
 
 def arm(
@@ -59,64 +80,65 @@ def arm(
     by: str,
     limits: Limits,
     now: float,
+    wanted: Wanted = ULW_TASK,
     ceilings: Budget | None = None,
     pinned: int = 0,
-    named: str = KIND,
-    names_task: bool = True,
-    goes_on: bool = False,
-    also: Collection[str] = (),
 ) -> SessionRow:
     """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
-    Whatever else a breaker let go, or waits, goes on with it; not what was given up, nor what the user stopped by its
-    name and has not `named` now. After a cancel the command of a workflow takes up that one alone, and for another task
-    not even that; ultrawork for another task takes up nothing. Those that are `also` to go on do: to the rest the user
-    has said no, and nothing since. Of another workflow than ultrawork the run begins with the agent's first command,
-    and until then nothing new is held. What is spent is counted from here, unless the run was on: then it goes on with
-    what is left of its `ceilings`. `pinned` is how many gates there are. A bare word that `names_task` none sets going
-    what there is, and begins no run beside it: at the cap of a plan the user is told to type it, and owes nothing for
-    that. `goes_on`: the task is that of the run before.
+    What is spent is counted from here, unless the run was on: then it goes on with what is left of its `ceilings`.
+    `pinned` is how many gates there are.
     """
     old = row or EMPTY
-    work: Work = {}
-    is_another_task = names_task and not goes_on
-    for kind, summary in work_in(old, *WAITING, "exhausted"):
-        if not summary.get("cleared") and (kind == named or not summary.get("stoppedByName")):
-            work[kind] = _active(summary)
-    for kind, summary in work_in(old, CALLED_OFF):
-        if kind in also or (kind == named and not is_another_task):
-            work[kind] = _active(summary)
-    if is_cancelled(old) and (named != KIND or is_another_task):
-        for kind, summary in work_in(old, *OPEN_STATES, "exhausted"):
-            if kind not in also and (kind != named or is_another_task):
-                work[kind] = {**_active(summary), "state": CALLED_OFF, "calledOff": stamp(now)}
-    others = [kind for kind in (*work, *dict(work_in(old, "active"))) if kind != KIND]
-    is_its_own = old["work"].get(KIND, {}).get("state") in (*OPEN_STATES, "exhausted")
-    if named == KIND and (names_task or not others or is_its_own):
-        work[KIND] = _begun(old, now, pinned, goes_on=goes_on or not names_task)
     was_live = is_live(old)
+    work = {kind: _as_wanted(old, kind, summary, wanted, now) for kind, summary in old["work"].items()}
+    if wanted.kind == KIND and (wanted.task != NO_TASK or _is_for_ultrawork(old, work)):
+        work[KIND] = _ultrawork(old, wanted, now, pinned)
     armed: SessionRow = {
-        **_with_work(without_request(begun_anew(old)), work),
+        **without_request(old if open_work(old) else without(old, "givenUp")),  # that was told with what has ended
+        "work": work,
         "ulw": _all_blocks(by, limits, now),
         "stopContinuation": ON,
         "denials": {},
     }
-    if not work_in(armed, "active"):
+    if not work_in(armed, "active"):  # the run of a workflow begins with the agent's first command: nothing new is held
         return note(armed, {"enabled": was_live and bool(old["ulw"].get("enabled"))})
     return armed if was_live else budget.begin(armed, ceilings, now=now)
 
 
-def _begun(old: SessionRow, now: float, pinned: int, *, goes_on: bool) -> Summary:
-    """Work that was still open goes on where it was; after an end it is a new run, and every gate is open again. A bare
-    word `goes_on` also with what a breaker let go, the user cancelled, or nothing has proven: what was done of it
-    before is its work. Typed before the Stop that would have told an end, that end is told with the next."""
+def _as_wanted(old: SessionRow, kind: str, summary: Summary, wanted: Wanted, now: float) -> Summary:
+    """One kind of work: it goes on, is called off, or stays as it is."""
+    state = summary.get("state")
+    if state == CALLED_OFF:
+        return _active(summary) if wanted.takes_up(kind) else summary
+    if state not in (*OPEN_STATES, "exhausted"):
+        return summary
+    if is_cancelled(old) and not (wanted.takes_up(kind) or wanted.takes_cancel_back()):
+        return {**_active(summary), "state": CALLED_OFF, "calledOff": stamp(now)}
+    is_to_stay = bool(summary.get("stoppedByName")) and kind != wanted.kind
+    if state == "active" or is_to_stay or summary.get("cleared"):
+        return summary
+    return _active(summary)
+
+
+def _is_for_ultrawork(old: SessionRow, work: Work) -> bool:
+    """A bare word sets going what there is, and begins no run beside it: at the cap of a plan the user is told to type
+    it, and owes nothing for that."""
+    is_left = old["work"].get(KIND, {}).get("state") in (*OPEN_STATES, "exhausted")
+    return is_left or not any(summary.get("state") == "active" for kind, summary in work.items() if kind != KIND)
+
+
+def _ultrawork(old: SessionRow, wanted: Wanted, now: float, pinned: int) -> Summary:
+    """A run that is open goes on where it was. After an end every gate is open again, in a new run; in that of before
+    where the task is the same, or none, and nothing has proven it: what was done of it is its work. Typed before the
+    Stop that would have told an end, that end is told with the next."""
     before = old["work"].get(KIND, {})
     run: Summary = {"run": f"u{int(now * 1000)}", "state": "active", "open": pinned, "total": pinned, "next": None}
     if before.get("state") in OPEN_STATES and not is_cancelled(old):
         run["run"] = before.get("run") or run["run"]
         run["open"], run["total"] = before.get("open", 0), before.get("total", 0)
         run["next"] = before.get("next")
-    elif goes_on and not (before.get("state") == "done" and outcome.is_done(outcome.of(before))):
+    elif wanted.task != NEW_TASK and not (before.get("state") == "done" and outcome.is_done(outcome.of(before))):
         run["run"] = last_run(old) or run["run"]
     return with_earlier(before, run)
 
@@ -127,10 +149,12 @@ def is_ultrawork_on(row: SessionRow | None) -> bool:
     return run.get("state") == "active" and bool(run.get("run")) and not is_cancelled(row)
 
 
-def last_run(row: SessionRow | None) -> str:
-    """Of plain ultrawork: the one that there is, or that the user cancelled."""
+def last_run(row: SessionRow | None, kind: str = KIND) -> str:
+    """The one that there is; of plain ultrawork also the one that the user cancelled."""
     known = row or EMPTY
-    run = known["work"].get(KIND, {}).get("run") or known["stopContinuation"].get("run")
+    run = known["work"].get(kind, {}).get("run")
+    if kind == KIND:
+        run = run or known["stopContinuation"].get("run")
     return run if isinstance(run, str) else ""
 
 
@@ -140,7 +164,7 @@ def run_of(row: SessionRow | None) -> str | None:
     return run if isinstance(run, str) else None
 
 
-def begun(before: SessionRow | None, armed: SessionRow, base: Base | None) -> SessionEvent:
+def run_and_base(before: SessionRow | None, armed: SessionRow, base: Base | None) -> SessionEvent:
     """For the row of an arming: the run, and its base where it is a new one. A run keeps the base it began with."""
     run = run_of(armed)
     return {"run": run, "base": base} if base and run != last_run(before) else {"run": run}
@@ -164,11 +188,6 @@ def taken_up_again(row: SessionRow, run: str) -> SessionRow:
     return after
 
 
-def begun_anew(row: SessionRow) -> SessionRow:
-    """The user asks for something where nothing is left that could go on: what was given up before, they were told."""
-    return row if not_given_up(row) else without(row, "givenUp")
-
-
 def raise_budget(row: SessionRow, ceilings: Budget | None, *, limits: Limits, now: float) -> SessionRow:
     """The user's new ceilings; what the old ones had let go goes on where it was, if there is something left."""
     after = budget.set_by_user(row, ceilings)
@@ -183,13 +202,8 @@ def raise_budget(row: SessionRow, ceilings: Budget | None, *, limits: Limits, no
 
 def woken(before: SessionRow | None, after: SessionRow) -> Works:
     """The workflows that go on and did not before."""
-    was_cancelled = is_cancelled(before)
-    was_active = dict(work_in(before or EMPTY, "active"))
-    woken = []
-    for kind, summary in work_in(after, "active"):
-        if was_cancelled or kind not in was_active:
-            woken.append((kind, summary))
-    return woken
+    was_on = {} if is_cancelled(before) else dict(work_in(before or EMPTY, "active"))
+    return [(kind, summary) for kind, summary in work_in(after, "active") if kind not in was_on]
 
 
 def put_work(row: SessionRow | None, kind: str, summary: Summary, *, limits: Limits, now: float) -> SessionRow:
@@ -203,34 +217,27 @@ def put_work(row: SessionRow | None, kind: str, summary: Summary, *, limits: Lim
 
 
 def kept_state(row: SessionRow, old: Summary, summary: Summary) -> Summary:
-    """A workflow's new summary, as far as its state is its own to say.
-
-    What the user paused stays paused, and what a breaker let go stays so until they arm the session again. A
-    workflow's `own` pause ends when the workflow no longer says so. What the user was told is not told again.
-    """
+    """A workflow's new summary, as far as its state is its own to say: not where the user paused or stopped it, nor
+    where a breaker let go, until they arm the session again. What they were told is not told again."""
     was, state = old.get("state"), summary["state"]
-    stays_paused = is_paused_by_user(old) and state == "active"
-    is_let_go = was == "exhausted" and not row["ulw"].get("enabled")
-    is_stopped = bool(old.get("stoppedByName")) or was == CALLED_OFF
-    if stays_paused or (state != "done" and (is_let_go or is_stopped)):
-        return {**summary, **_of_a_state(old)}
+    is_let_go = was == CALLED_OFF or (was == "exhausted" and not row["ulw"].get("enabled"))
+    if (is_let_go or old.get("stoppedByName")) and state != "done":
+        return _as_it_stood(summary, old)
+    if is_paused_by_user(old) and state == "active":
+        return _as_it_stood(summary, old)
     if "told" in summary and was == state and old.get("why") == summary["why"]:
         known: Summary = {**summary, "told": old.get("told", False)}
         if old.get("answered"):
             known["answered"] = True
         return known
     is_same_end = was == state == "done" and old.get("run") == summary.get("run") and not old.get("unvouched")
-    if is_same_end and old.get("told") is True:
-        return _told(summary)
-    return summary
+    return _told(summary) if is_same_end and old.get("told") is True else summary
 
 
-def _of_a_state(summary: Summary) -> Summary:
-    """What it says of how it stands, and why."""
-    kept = ("state", "why", "question", "told", "endedBy", "outcome", "stoppedByName", "calledOff")
-    said: Any = {key: value for key, value in summary.items() if key in kept}
-    of_a_state: Summary = said
-    return of_a_state
+def _as_it_stood(summary: Summary, old: Summary) -> Summary:
+    """With how it stood, and why."""
+    stood: Any = {key: value for key, value in old.items() if key in ("state", *STATE_SHOWN)}
+    return {**summary, **stood}
 
 
 def with_earlier(old: Summary, summary: Summary) -> Summary:
@@ -340,24 +347,24 @@ def wait_for_host(row: SessionRow, why: str) -> SessionRow:
     return _with_active(row, {"state": "waiting", "why": why, "question": "", "told": False, "hostLimit": True})
 
 
-def host_goes_on(row: SessionRow) -> SessionRow:
+def end_wait_for_host(row: SessionRow) -> SessionRow:
     """The host works again, with or without a word of the user's."""
     return _with_work(row, {kind: _active(work) for kind, work in work_in(row, "waiting") if work.get("hostLimit")})
 
 
 def take_up(row: SessionRow, theirs: SessionRow) -> SessionRow:
     """The row of a session that takes up all that another one has not ended, as it stands there."""
-    ulw = without(theirs["ulw"], *OF_A_TURN)
+    ulw = without(theirs["ulw"], *TURN_FIELDS)
     work: Work = dict(row["work"])
     for kind, summary in theirs["work"].items():
         if not _stays_behind(summary):
             work[kind] = summary
-    return host_goes_on({**row, **without(theirs, *OF_A_CONVERSATION), "ulw": ulw, "work": work})
+    return end_wait_for_host({**row, **without(theirs, *CONVERSATION_FIELDS), "ulw": ulw, "work": work})
 
 
 def taken_up(row: SessionRow, by: str) -> SessionRow:
     """The row of the session that had it. It is live no longer, and its next Stop, if there is one, tells the user."""
-    after: Any = {key: value for key, value in row.items() if key in OF_A_CONVERSATION}
+    after: Any = {key: value for key, value in row.items() if key in CONVERSATION_FIELDS}
     work: Work = {}
     for kind, summary in row["work"].items():
         if _stays_behind(summary):
@@ -375,31 +382,19 @@ def _stays_behind(summary: Summary) -> bool:
     return summary.get("state") == "done" or bool(summary.get("cleared"))
 
 
-def go_on(row: SessionRow, *, limits: Limits, now: float, named: str = "") -> SessionRow:
-    """The user says that it goes on: what waited or a breaker let go is active again, with all blocks.
-
-    Not what used up its budget, which they raise by its own command.
-    """
-    states = WAITING if budget.is_used_up(row) else (*WAITING, "exhausted")
-    after: SessionRow = {**resume(row, states=states, named=named), "stopContinuation": ON, "denials": {}}
-    if work_in(after, "active"):
-        after = _with_all_blocks(after, limits, now)
-    return after
-
-
 def without_request(row: SessionRow) -> SessionRow:
     """Something of what was asked for is begun, or the user was told that nothing is."""
     return without(row, "asked", "reminded")
 
 
-def not_given_up(row: SessionRow) -> Works:
+def open_work(row: SessionRow) -> Works:
     """What is open in any way and can go on."""
     return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES) if is_open(summary)]
 
 
 def can_be_paused(row: SessionRow) -> Works:
     """What is active or waits for anything."""
-    return [(kind, summary) for kind, summary in not_given_up(row) if summary.get("state") != "paused"]
+    return [(kind, summary) for kind, summary in open_work(row) if summary.get("state") != "paused"]
 
 
 def pause(row: SessionRow, *, why: str, told: bool) -> SessionRow:
@@ -422,21 +417,31 @@ def stop_by_name(row: SessionRow, kind: str, *, why: str, told: bool) -> Session
 
 
 def resume(row: SessionRow, *, states: tuple[str, ...] = WAITING, own: bool = True, named: str = "") -> SessionRow:
-    """Whatever waited is active again, or the one workflow that was named. A plan given up never.
-
-    A workflow's `own` wait only if that is meant. What was stopped by its name stays so while other work goes on, and
-    what was called off until it is named.
-    """
-    waiting: Work = {kind: _active(summary) for kind, summary in work_in(row, CALLED_OFF) if kind == named}
+    """What waited is active again: the one workflow that was `named`, even if it was called off; else all but what was
+    stopped by its name; that too, where nothing else is on. A workflow's `own` wait only if that is meant, and what was
+    given up never."""
+    waiting = []
     for kind, summary in work_in(row, *states):
         if not summary.get("cleared") and (own or not summary.get("own")):
-            waiting[kind] = _active(summary)
-    others = {kind: active for kind, active in waiting.items() if not row["work"].get(kind, {}).get("stoppedByName")}
-    if named in waiting:
-        waiting = {named: waiting[named]}
-    elif others or work_in(row, "active"):
-        waiting = others
-    return forget_message(_with_work(row, waiting))
+            waiting.append((kind, summary))
+    going = [work for work in (*work_in(row, CALLED_OFF), *waiting) if work[0] == named]
+    if not going:
+        going = [work for work in waiting if not work[1].get("stoppedByName")]
+    if not going and not work_in(row, "active"):
+        going = waiting
+    return forget_message(_with_work(row, {kind: _active(summary) for kind, summary in going}))
+
+
+def resume_with_all_blocks(row: SessionRow, *, limits: Limits, now: float, named: str = "") -> SessionRow:
+    """The user says that it goes on: what waited or a breaker let go is active again, with all blocks.
+
+    Not what used up its budget, which they raise by its own command.
+    """
+    states = WAITING if budget.is_used_up(row) else (*WAITING, "exhausted")
+    after: SessionRow = {**resume(row, states=states, named=named), "stopContinuation": ON, "denials": {}}
+    if work_in(after, "active"):
+        after = _with_all_blocks(after, limits, now)
+    return after
 
 
 def with_hours_left(row: SessionRow, *, limits: Limits, now: float) -> SessionRow:
@@ -655,4 +660,4 @@ def _with_work(row: SessionRow, changed: Work) -> SessionRow:
 
 
 def _active(summary: Summary) -> Summary:
-    return {**without(summary, *OF_A_STATE), "state": "active"}
+    return {**without(summary, *STATE_FIELDS), "state": "active"}
