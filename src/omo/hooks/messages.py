@@ -305,6 +305,14 @@ def offer(others: list[tuple[str, SessionRow]], idle: float, task: str) -> str:
     return text
 
 
+def elsewhere(name: str, idle: float) -> str:
+    """Behind an end of another conversation."""
+    text = f"That was in another conversation, {times.ago(idle)}"
+    if file_name_of(name) == name:  # as hosts name sessions, and not too odd to be typed
+        text += f"; in a terminal omo report --session {name} shows what was seen"
+    return f"{text}."
+
+
 def pins_kept(pins: list[str]) -> str:
     """For the user who begins a conversation; empty where they have pinned nothing in the project."""
     if not pins:

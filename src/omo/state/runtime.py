@@ -119,6 +119,17 @@ def is_taken_over(row: SessionRow) -> bool:
     return any(summary.get("takenBy") and summary.get("told") is False for _, summary in work_in(row, "done"))
 
 
+def is_untold(summary: Summary) -> bool:
+    """Work that ended, or came to wait, and the user has not been shown it."""
+    return summary.get("told") is False or (summary.get("state") == "done" and summary.get("told") is not True)
+
+
+def has_untold_end(row: SessionRow) -> bool:
+    """No Stop has come to tell it: the client was killed, or the user interrupted the turn."""
+    ends = [summary for summary in row["work"].values() if summary.get("state") == "done" or summary.get("cleared")]
+    return is_live(row) and any(is_untold(summary) for summary in ends)
+
+
 def is_fenced(row: SessionRow) -> bool:
     """A plan session's fence is up. A cancel, or a stop of the plan by its name, takes it down; it is up again when the
     user goes on with the plan."""
@@ -376,14 +387,14 @@ def render(runtime: Runtime) -> str:
             opened.add(_launcher_name(key))
         if is_fenced(row):
             fenced.add(_launcher_name(key))
-        is_left = is_left or can_be_resumed(row) or bool(row.get("pins"))
+        is_left = is_left or can_be_resumed(row) or bool(row.get("pins")) or has_untold_end(row)
     first = f'{{"version": {VERSION}, "live": {dumps(sorted(live))}'
     if fenced:
         first += f', "fenced": {dumps(sorted(fenced))}'
     if opened:
         first += f', "open": {dumps(sorted(opened))}'
     if is_left:
-        first += ', "left": true'  # for a session that starts: there may be something to offer, or pinned
+        first += ', "left": true'  # for a session that starts: there may be something to offer or tell, or pinned
     end = "}"
     for key, value in runtime.items():
         if key not in INDEX:

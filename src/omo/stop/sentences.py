@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo import table
-from omo.state.runtime import work_in
+from omo.state.runtime import is_untold, work_in
 from omo.text import clip, counted
 from omo.work import budget, outcome, session, times
 
@@ -178,16 +178,17 @@ def _open_work(kind: str, summary: Summary) -> str:
     return f"Open gates, {left} of {total}{names}. When the work is complete: omo ulw done, which runs them."
 
 
-def release(rule: str, before: SessionRow, after: SessionRow, limits: Limits) -> str:
-    """One line for the user where the session is let go or waits for them: what, how, and what they can do.
+def release(rule: str, before: SessionRow, after: SessionRow, limits: Limits, elsewhere: str = "") -> str:
+    """One line for the user where the session is let go or waits for them: what, how, and what they can do; of another
+    conversation than theirs also where that is, `elsewhere`.
 
     Of what ended or waits only what they were not shown before; nothing where the turn ends for another reason.
     """
     if rule not in TELLING:
         return ""
-    parts = [*_stays_on(rule, before, after, limits), *_ends(rule, before, after)]
+    parts = [*_stays_on(rule, before, after, limits), *_ends(rule, before, after, elsewhere)]
     for kind, summary in work_in(after, *WAITS):
-        if session.is_untold(summary) and not summary.get("cleared"):
+        if is_untold(summary) and not summary.get("cleared"):
             parts.append(waits_for(kind, summary))
     return in_one_message(parts) if parts else ""
 
@@ -224,13 +225,13 @@ def _stays_on(rule: str, before: SessionRow, after: SessionRow, limits: Limits) 
     return []
 
 
-def _ends(rule: str, before: SessionRow, after: SessionRow) -> list[str]:
+def _ends(rule: str, before: SessionRow, after: SessionRow, elsewhere: str) -> list[str]:
     """Everything that ended, in one sentence that is no better than the worst of it, and what can be done now."""
     is_let_go = rule in LETS_GO
     questions = []
-    ended = [(kind, summary) for kind, summary in work_in(after, "done") if session.is_untold(summary)]
+    ended = [(kind, summary) for kind, summary in work_in(after, "done") if is_untold(summary)]
     for kind, summary in work_in(after, *WAITS):
-        if summary.get("cleared") and session.is_untold(summary):
+        if summary.get("cleared") and is_untold(summary):
             ended.append((kind, summary))
             questions.append(clip(str(summary.get("question") or ""), LONGEST_QUESTION))
     if is_let_go:
@@ -244,11 +245,13 @@ def _ends(rule: str, before: SessionRow, after: SessionRow) -> list[str]:
         parts.append(f"Open: {left}.")
     if is_let_go:
         parts.append(budget.way_on(before) if rule == "budget" else GO_ON)
+    elif elsewhere:
+        parts.append(elsewhere)
     elif outcome.is_done(whole):
         parts.append(EVIDENCE)
     elif whole["verdict"] != outcome.ENDED:
         parts.append(DETAILS)
-    return parts + [question for question in questions if question]
+    return parts + [question for question in questions if question and not elsewhere]
 
 
 def whole_outcome(ended: Works, row: SessionRow) -> Outcome:

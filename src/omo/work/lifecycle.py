@@ -108,7 +108,7 @@ def clear(
         is_open = is_open or (run.state is not None and run.state.is_open)
         if problems and caller.by != "user":
             raise run.damage()
-    if caller.by != "user" and not is_open and summary.get("cleared") and rows.is_untold(summary):
+    if caller.by != "user" and not is_open and summary.get("cleared") and runtime.is_untold(summary):
         return None  # an earlier clear is still to be shown
     if (is_open or problems) and not force:
         raise Refused(
@@ -176,7 +176,7 @@ def forget_summary(
     count = summary.get("open") if left is None else left
     if not isinstance(count, int):
         count = 0
-    has_untold_end = summary.get("state") == "done" and rows.is_untold(summary)
+    has_untold_end = summary.get("state") == "done" and runtime.is_untold(summary)
     is_shown = caller.by != "user" and (is_open or has_untold_end)
 
     def decide(row: SessionRow | None) -> runtime.Change:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from omo.clock import seconds, stamp
 from omo.state.rows import EMPTY, without
-from omo.state.runtime import CALLED_OFF, OPEN_STATES, is_live, is_open, is_paused_by_user, unvouched, work_in
+from omo.state.runtime import (
+    CALLED_OFF,
+    OPEN_STATES,
+    is_live,
+    is_open,
+    is_paused_by_user,
+    is_untold,
+    unvouched,
+    work_in,
+)
 from omo.text import clip
 from omo.work import budget, outcome
 
@@ -624,11 +633,6 @@ def not_shown_on(row: SessionRow) -> Works:
 def shown_on(row: SessionRow) -> SessionRow:
     """The user knows of all that is active now."""
     return note(row, {"shownOn": [kind for kind, _ in work_in(row, "active")]})
-
-
-def is_untold(summary: Summary) -> bool:
-    """Work that ended, or came to wait, and the user has not been shown it."""
-    return summary.get("told") is False or (summary.get("state") == "done" and summary.get("told") is not True)
 
 
 def told(row: SessionRow) -> SessionRow:
