@@ -128,8 +128,8 @@ def test_what_is_over_or_given_up_is_not_offered_and_what_a_breaker_let_go_is(pr
     project.check("ultragoal", "create-goals", "--brief", TWO)
     project.check("state", "clear", "--mode", "ultragoal", "--force")
     assert re.fullmatch(
-        r"omo: ended, not proven: the agent cleared the ultragoal plan \S+ with 2 open. That was in another conversation, "
-        rf"just now; in a terminal omo report --session {SESSION} shows what was seen.",
+        r"omo: ended, not proven: the agent cleared the ultragoal plan \S+ with 2 open. That was in another "
+        rf"conversation, just now; in a terminal omo report --session {SESSION} shows what was seen.",
         starts(project, session="third"),
     )
     assert starts(project, session="third") == ""

@@ -200,7 +200,7 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
         woken = session.woken(row, armed)
         if runtime.work_in(armed, "active"):
             armed = session.shown_on(_counting(event, world, row, armed))
-        if kind not in dict(runtime.left_open(armed)) and name not in workflow.without_run:
+        if kind not in dict(runtime.left_open(armed)):
             armed["asked"] = name
         if woken:
             noted["woke"] = [each for each, _ in woken]

@@ -117,11 +117,9 @@ def paused(work: Works, others: Works) -> Answer:
 
 def called_off(name: str) -> Answer:
     """When a prompt was understood as a stop before anything of the workflow was begun that it is about."""
-    line = (
-        f"omo: understood as a stop: nothing of {name} was begun, and nothing will be. /omo:{name} asks for it again."
-    )
-    context = f"[omo] The user asked to stop: do nothing for /omo:{name}, of which nothing was begun, and answer them."
-    return Answer(context=context, message=line)
+    why = table.not_begun(name, f"nothing of {name} was begun, and nothing will be")
+    line = f"omo: understood as a stop: {why}. /omo:{name} asks for it again."
+    return Answer(context=f"[omo] The user asked to stop: do nothing for /omo:{name}, and answer them.", message=line)
 
 
 def goes_on(how: str, work: Works, more: str = "") -> Answer:

@@ -82,8 +82,9 @@ def doubt(since: Since) -> str:
 
 def to_be_begun(name: str) -> str:
     """For the agent that ended its turn though the user typed the command of a workflow."""
+    missing = table.not_begun(name, "nothing of it was begun")
     return (
-        f"The user typed /omo:{clip(name, 40)}, and nothing of it was begun. `omo next` names the command that begins "
+        f"The user typed /omo:{clip(name, 40)}, and {missing}. `omo next` names the command that begins "
         "it. If you need their answer first, ask them and end the turn: it is let through."
     )
 
@@ -209,7 +210,8 @@ def _stays_on(rule: str, before: SessionRow, after: SessionRow, limits: Limits) 
     held = listed(work_in(before, "active")) or ULTRAWORK
     if rule == "not-begun":
         name = clip(str(before.get("asked")), 40)
-        return [f"{name} is not begun yet, so nothing holds this session. Answer the agent, or type /omo:{name} again."]
+        why = table.not_begun(name, f"{name} is not begun")
+        return [f"{why} yet, so nothing holds this session. Answer the agent, or type /omo:{name} again."]
     if rule == "cooldown":
         why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
         return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
