@@ -184,7 +184,7 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
     def decide(row: SessionRow | None) -> runtime.Change:
         before = (row or EMPTY)["work"].get(kind, {})
         goes_on = _names_plan(before, noted)
-        if session.is_cancelled(row) or before.get("state") == runtime.CALLED_OFF:  # else it goes on as it is
+        if session.is_cancelled(row) or before.get("state") in ("exhausted", runtime.CALLED_OFF):  # else it is on
             run, text = str(before.get("run") or ""), str(noted.get("text"))
             goes_on = goes_on or _is_task_of_before(event, world, clauses, row, kind, run, text)
         armed = session.arm(

@@ -164,7 +164,7 @@ def typed(name: str, woken: Works, called_off: Works, *, was_cancelled: bool) ->
     if called_off:
         line = f"omo: {command} begins anew. {listed(called_off)} stays off; {command} without a task goes on with it."
         context = (
-            f"[omo] The user called off {listed(called_off)}, and types {command} for something else: begin that anew, "
+            f"[omo] {listed(called_off)} stays off, for the user types {command} for something else: begin that anew, "
             "as `omo next` says, and do nothing for the other. It holds this session from its first command on."
         )
         return Answer(context=context, message=f"{line} {STOP} ends everything.")

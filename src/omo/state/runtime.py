@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 VERSION = 1
 KEPT_FOR = 14 * 24 * 3600.0
 OPEN_STATES = ("active", "waiting", "paused", "blocked")
-CALLED_OFF = "called-off"  # the user cancelled it, and then asked for something else: only its own name wakes it
+CALLED_OFF = "called-off"  # the user asked for something else after a cancel or a breaker: only its own name wakes it
 ANY_SESSION = "*"
 INDEX = ("version", "live", "fenced", "open", "left", "sessions")
 AN_END = ("state", "outcome", "run", "at", "files")  # what a summary says of an end; the ledger has to say the same

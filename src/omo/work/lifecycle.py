@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 SHORTEST_REASON = 10
-BY_CANCEL = "they called it off, and asked for something else"
+ASKED_ANEW = "they asked for something else"
 
 
 def require(kind: Kind[S], caller: Caller, named: str = "") -> Run[S]:
@@ -140,8 +140,8 @@ def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> 
 
 
 def called_off(caller: Caller, kind: str) -> Caller | None:
-    """The user as the one in whose name the session's work of a kind is put aside: they called it off, and have asked
-    for something else of the workflow since, which the ledger says. None where they did not."""
+    """The user as the one in whose name the session's work of a kind is put aside: it was called off
+    or let go, and they have asked for something else of the workflow since, which the ledger says. None where they did not."""
     since = caller.summary(kind).get("calledOff")
     if not since:
         return None
@@ -156,11 +156,11 @@ def put_aside_notes(caller: Caller, kind: str) -> list[str]:
     """For whoever begins something in its place."""
     if called_off(caller, kind) is None:
         return []
-    return [f"{kind} {clip(str(caller.summary(kind).get('run')), 60)}, which the user called off, is put aside"]
+    return [f"{kind} {clip(str(caller.summary(kind).get('run')), 60)} is put aside: the user has asked for something else"]
 
 
 def put_aside(user: Caller, kind: str) -> None:
-    """What the user called off is taken out of the session's row, for what is begun in its place."""
+    """What gives way to another task of theirs is taken out of the session's row, for what is begun in its place."""
     forget_summary(user, kind, kind, [], force=True, is_open=True)
 
 

@@ -78,8 +78,8 @@ def arm(
     """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
     Whatever else a breaker let go, or waits, goes on with it; not what was given up, nor what the user stopped by its
-    name and has not `named` now. After a cancel the command of a workflow takes up that one alone, and for another task
-    not even that; ultrawork for another task takes up nothing. Those that are `also` to go on do: to the rest the user
+    name and has not `named` now. For another task the command of a workflow takes up none of it that was let go or
+    cancelled, and after a cancel nothing else either; ultrawork for another task takes up nothing. Those that are `also` to go on do: to the rest the user
     has said no, and nothing since. Of another workflow than ultrawork the run begins with the agent's first command,
     and until then nothing new is held. What is spent is counted from here, unless the run was on: then it goes on with
     what is left of its `ceilings`. `pinned` is how many gates there are. A bare word that `names_task` none sets going
@@ -95,10 +95,12 @@ def arm(
     for kind, summary in work_in(old, CALLED_OFF):
         if kind in also or (kind == named and not is_another_task):
             work[kind] = _active(summary)
-    if is_cancelled(old) and (named != KIND or is_another_task):
-        for kind, summary in work_in(old, *OPEN_STATES, "exhausted"):
-            if kind not in also and (kind != named or is_another_task):
-                work[kind] = {**_active(summary), "state": CALLED_OFF, "calledOff": stamp(now)}
+    for kind, summary in work_in(old, *OPEN_STATES, "exhausted"):
+        stays_off = kind == named != KIND and is_another_task and summary["state"] == "exhausted"
+        if is_cancelled(old) and kind not in also:
+            stays_off = is_another_task or (named != KIND and kind != named)
+        if stays_off:
+            work[kind] = {**_active(summary), "state": CALLED_OFF, "calledOff": stamp(now)}
     others = [kind for kind in (*work, *dict(work_in(old, "active"))) if kind != KIND]
     is_its_own = old["work"].get(KIND, {}).get("state") in (*OPEN_STATES, "exhausted")
     if named == KIND and (names_task or not others or is_its_own):
