@@ -189,7 +189,7 @@ def test_the_table_has_every_message() -> None:
     used = Path(__file__).read_text(encoding="utf-8")
     of_those_in_the_table = {
         *("what_is_open", "whole_outcome", "given_up", "listed", "state_was_removed", "way_out", "cannot_go_on"),
-        *("says_so_again", "waits_for", "in_one_message", "cancelled_work", "what_is_on", "work_name", "work_names"),
+        *("says_so_again", "what_waits", "in_one_message", "cancelled_work", "what_is_on", "work_name", "work_names"),
         *("as_sentence", "allowing", "to_allow"),
     }
     for module in (messages, sentences):

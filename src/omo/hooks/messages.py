@@ -24,9 +24,9 @@ from omo.stop.sentences import (
     in_one_message,
     listed,
     state_was_removed,
-    waits_for,
     what_is_on,
     what_is_open,
+    what_waits,
     work_name,
     work_names,
 )
@@ -245,9 +245,7 @@ def still_on(row: SessionRow) -> str:
     parts = []
     if active:
         parts.append(f"still on in this session: {active}. It goes on with your next message.")
-    for kind, summary in work_in(row, *WAITS):
-        if not summary.get("cleared"):
-            parts.append(waits_for(kind, summary))
+    parts += what_waits(work_in(row, *WAITS))
     return f"{in_one_message(parts)} {STOP} ends it." if parts else ""
 
 

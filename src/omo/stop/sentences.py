@@ -41,6 +41,7 @@ TELLING = (
     "other-loop",
 )
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
+WAIT = {"waiting": "wait for you", "paused": "are paused", "blocked": "are blocked"}  # several
 MORE = " There is more."
 WAY_BACK = 'It goes on when you say "continue".'
 
@@ -188,9 +189,7 @@ def release(rule: str, before: SessionRow, after: SessionRow, limits: Limits, el
     if rule not in TELLING:
         return ""
     parts = [*_stays_on(rule, before, after, limits), *_ends(rule, before, after, elsewhere)]
-    for kind, summary in work_in(after, *WAITS):
-        if is_untold(summary) and not summary.get("cleared"):
-            parts.append(waits_for(kind, summary))
+    parts += what_waits([(kind, summary) for kind, summary in work_in(after, *WAITS) if is_untold(summary)])
     return in_one_message(parts) if parts else ""
 
 
@@ -319,16 +318,29 @@ def cause(rule: str, row: SessionRow, limits: Limits) -> str:
     return f"the ceiling of {counted(most, 'block')} in one run"
 
 
-def waits_for(kind: str, summary: Summary) -> str:
+def what_waits(work: Works) -> list[str]:
+    """What is asked of several at once is asked in one sentence; not what was given up."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for kind, summary in work:
+        if not summary.get("cleared"):
+            name = work_name(kind, summary, str(summary.get("why") or ""))
+            names.setdefault((str(summary.get("state")), _waits_for(summary)), []).append(name)
+    sentences = []
+    for (state, what), together in names.items():
+        verb = WAITS[state] if len(together) == 1 else WAIT[state]
+        sentences.append(f"{' and '.join(together)} {verb}: {what}")
+    return sentences
+
+
+def _waits_for(summary: Summary) -> str:
     state = str(summary.get("state"))
     why, question = clip(str(summary.get("why") or ""), 200), clip(str(summary.get("question") or ""), LONGEST_QUESTION)
     if not question and (summary.get("own") or state == "paused"):
         question = WAY_BACK
-    name = work_name(kind, summary, why)
     if command := allowing(summary):
         question = f"To let it through, type {command}."
     way_on = question or "It goes on with your next message."
-    return f"{name} {WAITS[state]}: {as_sentence(why or 'nothing says why')} {way_on}"
+    return f"{as_sentence(why or 'nothing says why')} {way_on}"
 
 
 def allowing(summary: Summary) -> str:
