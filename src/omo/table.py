@@ -32,7 +32,7 @@ class Workflow:
     open_unit = ""  # what a session's row counts as open, if that is not `unit`
     commands: Mapping[str, tuple[str, str]] = {}  # of `omo`, each with its module of the folder and what it is for
     typed: tuple[str, ...] = ()  # what a user types after /omo: to begin it, if that is not its name
-    without_run: tuple[str, ...] = ()  # those of `typed` that begin no run
+    without_run: Mapping[str, str] = {}  # those of `typed` that begin no run, with what is said until they are begun
     home = ""  # the directory of its runs, below the state directory
     journal = ""  # instead of `home`: the ledger of the project's items, which all sessions share
     claims = ""  # beside `journal`: the ledger of the claims about them
@@ -99,7 +99,7 @@ class UltraplanWorkflow(Workflow):
     words = "ultraplan plan plans planning plano план 计划 計劃 计画 プラン 計画 계획"
     in_words = ("ultraplan", "ultraexecute")
     typed = ("ultraplan", "ultraexecute")
-    without_run = ("ultraplan",)
+    without_run: Mapping[str, str] = {"ultraplan": "no plan has gone to the critic"}
     keeps = ("base",)
     skill = "ultraexecute"
     says_so_again = "omo plan finish"
@@ -242,6 +242,12 @@ BY_TYPED = {name: row for row in ROWS for name in row.typed}
 def name_of(kind: str) -> str:
     """Its name for people; for a kind that only another version of omo knows, the kind."""
     return BY_KIND[kind].name if kind in BY_KIND else clip(kind, 20)
+
+
+def not_begun(typed: str, otherwise: str) -> str:
+    """What is so of a workflow that the user typed, until it is begun; `otherwise` where that is a run."""
+    workflow = BY_TYPED.get(typed)
+    return workflow.without_run.get(typed, otherwise) if workflow else otherwise
 
 
 def with_runs() -> list[Workflow]:

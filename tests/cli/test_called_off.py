@@ -1,8 +1,9 @@
-"""What the user cancels, and then asks for something else: the old work stays off, and gives way to the new."""
+"""What the user cancels or a breaker lets go, and then they ask for something else: it stays off, and gives way."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -69,11 +70,27 @@ def typed(project: Project, text: str) -> tuple[str, str]:
     return answer.message, str(answer.json.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
+@pytest.fixture(params=["cancel", "breaker"])
+def let_go(wanted: Project, request: pytest.FixtureRequest) -> Callable[[], None]:
+    """How the old work came to stand still."""
+    if request.param == "cancel":
+        return lambda: wanted.prompt("/omo:stop-continuation")
+    wanted.environ["OMO_MAX_STOP_BLOCKS"] = "1"
+
+    def runs_into_the_cap() -> None:
+        while wanted.stop(stop_hook_active=True).blocks:
+            pass
+
+    return runs_into_the_cap
+
+
 @each_workflow
-def test_another_task_wakes_nothing_and_what_was_called_off_gives_way(wanted: Project, name: str) -> None:
+def test_another_task_wakes_nothing_and_what_stood_still_gives_way(
+    wanted: Project, name: str, let_go: Callable[[], None]
+) -> None:
     kind, _, second, begins = WORKFLOWS[name]
     old = begun(wanted, name)
-    wanted.prompt("/omo:stop-continuation")
+    let_go()
     line, context = typed(wanted, f"/omo:{name} something else")
     assert f"/omo:{name} begins anew. {kind}" in line
     assert f"stays off; /omo:{name} without a task goes on with it" in line
@@ -82,7 +99,7 @@ def test_another_task_wakes_nothing_and_what_was_called_off_gives_way(wanted: Pr
     shown = wanted.agent("next").out
     assert shown.startswith("Nothing is on in this session.\n")
     assert ("something else" in shown, begins in shown, "the first of it" in shown) == (True, True, False)
-    assert f"{kind} {old}, which the user called off, is put aside" in wanted.check(*second).err
+    assert f"{kind} {old} is put aside: the user has asked for something else" in wanted.check(*second).err
     new = wanted.summary(kind)
     assert (new["state"], new["run"] == old) == ("active", False)
     assert wanted.stop().blocks
@@ -91,10 +108,12 @@ def test_another_task_wakes_nothing_and_what_was_called_off_gives_way(wanted: Pr
 
 @each_workflow
 @pytest.mark.parametrize("more", ["", " go on", " the first of it"])
-def test_the_same_words_or_none_go_on_with_it(wanted: Project, name: str, more: str) -> None:
+def test_the_same_words_or_none_go_on_with_it(
+    wanted: Project, name: str, more: str, let_go: Callable[[], None]
+) -> None:
     kind, _, second, _ = WORKFLOWS[name]
     old = begun(wanted, name)
-    wanted.prompt("/omo:stop-continuation")
+    let_go()
     assert f"with /omo:{name}: {kind}" in typed(wanted, f"/omo:{name}{more}")[0]
     assert (wanted.summary(kind)["state"], wanted.summary(kind)["run"]) == ("active", old)
     if kind != "verify":  # its goals stand side by side
@@ -102,11 +121,13 @@ def test_the_same_words_or_none_go_on_with_it(wanted: Project, name: str, more: 
 
 
 @each_workflow
-def test_until_something_else_is_begun_it_can_be_taken_up_again(wanted: Project, name: str) -> None:
+def test_until_something_else_is_begun_it_can_be_taken_up_again(
+    wanted: Project, name: str, let_go: Callable[[], None]
+) -> None:
     kind = WORKFLOWS[name][0]
     old = begun(wanted, name)
     for back in (f"/omo:{name} the first of it", f"continue {name.replace('ultraexecute', 'ultraplan')}"):
-        wanted.prompt("/omo:stop-continuation")
+        let_go()
         wanted.prompt(f"/omo:{name} something else")
         assert "goes on" in typed(wanted, back)[0]
         assert (wanted.summary(kind)["state"], wanted.summary(kind)["run"]) == ("active", old)
@@ -165,7 +186,7 @@ def test_a_run_that_was_called_off_ends_by_the_users_word(wanted: Project) -> No
     wanted.check("ralph", "start", "--criteria", "second.json")
     assert "carries on" not in wanted.agent("ralph", "status").out
     ended = wanted.user("report", "--md", "--run", old).out
-    assert f"ralph run {old} was ended by the user: they called it off" in ended.replace("`", "")
+    assert f"ralph run {old} was ended by the user: they asked for something else" in ended.replace("`", "")
 
 
 def test_a_refused_beginning_leaves_what_was_called_off_as_it_is(wanted: Project) -> None:
@@ -189,7 +210,7 @@ def test_what_was_called_off_is_no_part_of_how_the_next_task_ended(wanted: Proje
     assert wanted.stop().message.startswith("omo: finished on the agent's word: ")
     status = wanted.user("status", "--session", SESSION).out
     assert "ultrawork finished on the agent's word" in status.splitlines()[0]
-    assert "called off by you; 0/1 goals" in status
+    assert "put aside for another task; 0/1 goals" in status
     report = wanted.user("report", "--md", "--session", SESSION).out
     assert ("finished on the agent's word" in report, "Read the file" in report) == (True, False)
     assert "left open" not in wanted.agent("next", session="another").out

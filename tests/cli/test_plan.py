@@ -106,6 +106,21 @@ def test_who_was_asked_for_a_plan_alone_is_not_told_to_begin_it(project: Project
     assert project.check("plan", "critique", "plan.md").out.endswith("\nNext: omo plan start plan.md\n")
 
 
+@pytest.mark.parametrize("is_known", [False, True], ids=["asked", "judged before"])
+def test_a_plan_that_has_gone_to_the_critic_is_no_silence_and_begins_no_run(project: Project, is_known: bool) -> None:
+    put(project, plan_text())
+    if is_known:
+        project.check("plan", "critique", "plan.md")
+        project.agent_ends("omo:critic", answer(plan_text()))
+    project.prompt("/omo:ultraplan two is better than one")
+    project.check("plan", "critique", "plan.md")
+    project.stop().assert_silent()
+    assert not project.row()["work"]
+    project.prompt("/omo:ultraexecute plan.md")
+    project.check("plan", "critique", "plan.md")
+    assert "/omo:ultraexecute, and nothing of it was begun" in project.stop().json["reason"]
+
+
 def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Project) -> None:
     put(project, plan_text())
     finding = {"line": 7, "dimension": "verify", "severity": "blocking", "text": "it would pass anyway"}

@@ -8,8 +8,8 @@ import pytest
 
 from tests.e2e.client import Terminal
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage, wait_until
-from tests.e2e.scripted_model import bash, fail, say
-from tests.e2e.test_interactive import interrupt, shows
+from tests.e2e.scripted_model import bash, call, fail, say
+from tests.e2e.test_interactive import ask, interrupt, shows
 from tests.e2e.test_ultragoal import checkpoint, plan, rows, started
 
 pytestmark = pytest.mark.client
@@ -80,3 +80,34 @@ def test_a_plan_is_taken_up_again_after_a_limit_an_overload_a_clear_and_a_kill(s
     adopted = [(row["from"], row["session"]) for row in rows(stage, first) if row["kind"] == "adopted"]
     assert adopted == [(first, second), (second, third)]
     assert stage.kinds(third)[-1] == "allowed:done"
+
+
+def test_an_end_of_which_the_client_did_not_live_to_tell_is_told_to_the_next_conversation(stage: Stage) -> None:
+    """Killed in the call that has called it done: no Stop came."""
+    stage.model.script(bash("echo done > done.txt && omo ulw done --because 'it is written' && sleep 600"))
+    terminal = stage.open()
+    terminal.submit("ulw write done.txt")
+    wait_until(lambda: stage.sessions and stage.work(next(iter(stage.sessions)))["state"] == "done")
+    terminal.kill()
+
+    told = "finished on the agent's word"
+    second = stage.open()
+    shows(second, f"SessionStart:startup says: omo: {told}: “it is written”")
+    shows(second, "That was in another conversation, just now; in a terminal omo report --session")
+    third = stage.open()
+    ask(stage, third, "and now?", "Nothing.")
+    assert told not in third.scrollback()
+
+
+def test_an_end_in_a_turn_that_esc_has_ended_is_told_beside_the_next_prompt(stage: Stage) -> None:
+    stage.model.script(bash("omo ulw done --because 'nothing to do'"), call("Bash", command="sleep 600"))
+    terminal = stage.open()
+    terminal.submit("ulw look for something to do")
+    wait_until(lambda: stage.sessions and stage.work(next(iter(stage.sessions)))["state"] == "done")
+    stage.model.wait_for_turns(2)
+    terminal.key("Escape")
+    terminal.wait_for("Interrupted")
+    ask(stage, terminal, "and now?", "Nothing.")
+    shows(terminal, "UserPromptSubmit says: omo: finished on the agent's word: “nothing to do”")
+    ask(stage, terminal, "really?", "Nothing at all.")
+    assert terminal.scrollback().count("finished on the agent's word") == 1

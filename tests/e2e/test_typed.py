@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.client import SIZE, Terminal, environment
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import bash, say
-from tests.e2e.test_interactive import shows
+from tests.e2e.test_interactive import ask, shows
 
 pytestmark = pytest.mark.client
 
@@ -44,6 +44,22 @@ def test_a_workflow_that_is_typed_after_a_cancel_is_told_and_held(stage: Stage) 
     assert "blocked:block" in stage.kinds(run.session_id)
     assert stage.row(run.session_id)["work"]["ralph"]["open"] > 0
     assert run.result == "I have nothing to add."
+    assert stage.model.overruns == 0
+
+
+def test_a_plan_that_was_asked_for_and_not_begun_is_reminded_of_once_and_then_told(stage: Stage) -> None:
+    stage.model.script(say("A plan would be good."), say("Shall it have tests?"))
+    terminal = stage.open(env=EIGHT_BLOCKS)
+    terminal.submit("/omo:ultraplan split the parser")
+    shows(terminal, "The user typed /omo:ultraplan, and no plan has gone to the critic.")
+    shows(terminal, "Shall it have tests?")
+    shows(
+        terminal,
+        "Stop says: omo: no plan has gone to the critic yet, so nothing holds this session. Answer the agent, or type "
+        "/omo:ultraplan again.",
+    )
+    ask(stage, terminal, "yes, with tests", "Then I write it.")
+    assert terminal.scrollback().count("so nothing holds this session") == 1
     assert stage.model.overruns == 0
 
 

@@ -69,6 +69,7 @@ class Material:
         return sentences.release(rule, row, row, LIMITS)
 
 
+ENDED = outcome.outcome(outcome.ENDED, "8 blocks without verified progress")
 AFTER_AN_END: list[tuple[str, Row]] = [
     ("ulw", {"changed": ["calc.py", *"abcd"]}),
     ("verify", {"run": "G1", "changed": ["calc.py"]}),
@@ -92,6 +93,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "named in words": lambda m: messages.begun_by_its_command("ralph"),
     "to be begun": lambda m: sentences.to_be_begun("ralph"),
     "not begun": lambda m: m.released("not-begun", {**EMPTY, "asked": "ralph"}),
+    "no plan yet": lambda m: m.released("not-begun", {**EMPTY, "asked": "ultraplan"}),
     "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
     "could not be turned on, and what mends it": lambda m: line(messages.could_not_turn_on(m.text, fix=m.text)),
     "paused": lambda m: line(messages.paused(m.work, [])),
@@ -117,6 +119,9 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "taken up, to the model": lambda m: messages.resumed(m.work, "5c1a", None).context,
     "taken up, and spent": lambda m: messages.needs_budget(m.spent, "5c1a"),
     "goes on": lambda m: line(messages.resumed(m.work, "", None)),
+    "ended in another conversation": lambda m: sentences.release(
+        "done", EMPTY, m.changed(state="done", outcome=ENDED), LIMITS, messages.elsewhere("5c1a", 7200.0)
+    ),
     "left open": lambda m: messages.offer([("5c1a", m.row)] * 3, 7200.0, m.text),
     "still waiting": lambda m: messages.still_on(m.waits("waiting", m.text)),
     "waits, and names a command": lambda m: m.released("waiting", m.waits("blocked", f"Mend it: {COMMAND}.")),
@@ -184,7 +189,7 @@ def test_the_table_has_every_message() -> None:
     used = Path(__file__).read_text(encoding="utf-8")
     of_those_in_the_table = {
         *("what_is_open", "whole_outcome", "given_up", "listed", "state_was_removed", "way_out", "cannot_go_on"),
-        *("says_so_again", "waits_for", "in_one_message", "cancelled_work", "what_is_on", "work_name", "work_names"),
+        *("says_so_again", "what_waits", "in_one_message", "cancelled_work", "what_is_on", "work_name", "work_names"),
         *("as_sentence", "allowing", "to_allow"),
     }
     for module in (messages, sentences):

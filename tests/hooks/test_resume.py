@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -123,10 +124,95 @@ def test_what_is_over_or_given_up_is_not_offered_and_what_a_breaker_let_go_is(pr
     assert project.stop(session=NEXT).blocks
     project.check("ulw", "done", "--because", "it is done as asked", session=NEXT)
     assert starts(project, session="third") == ""
+    assert "“it is done as asked”" in project.stop(session=NEXT).message
     project.check("ultragoal", "create-goals", "--brief", TWO)
     project.check("state", "clear", "--mode", "ultragoal", "--force")
+    assert re.fullmatch(
+        r"omo: ended, not proven: the agent cleared the ultragoal plan \S+ with 2 open. That was in another "
+        rf"conversation, just now; in a terminal omo report --session {SESSION} shows what was seen.",
+        starts(project, session="third"),
+    )
     assert starts(project, session="third") == ""
     assert '"left"' not in Path(paths.runtime_file(project.state)).read_text()
+
+
+# An end that no Stop has told
+
+
+DONE = (
+    "omo: done, proven: gate tests (sh -c 'test -f done'), pinned by the user, fails without the work (exit 1) and "
+    "passes with it; how many tests ran is unknown, on the files as they were at 17:20:04. "
+)
+ELSEWHERE = f"just now; in a terminal omo report --session {SESSION} shows what was seen."
+HERE = "/omo:report shows the evidence."
+AT_THE_DESK = {"CLAUDECODE": "1", "CLAUDE_PID": GONE}
+
+
+def ended(project: Project, client: str = GONE) -> None:
+    """`omo ulw done` has said so, and no Stop came."""
+    commit_base(project)
+    environ = {"CLAUDE_PID": client}
+    project.prompt("ulw write the program done", env=environ)
+    project.prompt("/omo:pin tests -- sh -c 'test -f done'", env=environ)
+    project.write("done")
+    project.check("ulw", "done")
+
+
+def test_an_end_before_the_client_was_killed_is_told_to_the_next_conversation_once(project: Project) -> None:
+    ended(project)
+    pinned = starts(project, "compact", session="third")
+    assert starts(project).partition("\n")[0] == f"{DONE}That was in another conversation, {ELSEWHERE}"
+    assert DONE not in starts(project) + starts(project, "resume", session=SESSION) + pinned
+    project.stop(env=AT_THE_DESK).assert_silent()
+    assert project.events()[-1]["rule"] == "done"
+
+
+def test_an_end_is_told_to_who_comes_back_to_its_conversation(project: Project) -> None:
+    ended(project)
+    assert starts(project, "resume", session=SESSION) == DONE + HERE
+    assert DONE not in starts(project) + starts(project, "resume", session=SESSION)
+
+
+@pytest.mark.parametrize("typed", ["and now?", "/omo:status", "/omo:stop-continuation", "ulw something else"])
+def test_an_end_in_a_turn_that_was_interrupted_is_told_beside_the_next_prompt(project: Project, typed: str) -> None:
+    ended(project)
+    answer = project.prompt(typed, env=AT_THE_DESK)
+    assert (answer.json["reason"] if answer.blocks else answer.message).startswith(DONE + HERE)
+    assert DONE not in project.prompt(typed, env=AT_THE_DESK).stdout + project.stop(env=AT_THE_DESK).stdout
+
+
+def test_an_end_is_left_to_the_stop_of_a_turn_that_still_runs(project: Project) -> None:
+    ended(project, ALIVE)
+    asked = {"type": "user", "promptId": "p1", "message": {"content": "ulw"}}
+    said = {"type": "assistant", "timestamp": "2026-02-22T17:20:04.500Z", "message": {"content": []}}
+    turn = project.write("t.jsonl", f"{json.dumps(asked)}\n{json.dumps(said)}\n")
+    fields = {"env": {**AT_THE_DESK, "CLAUDE_PID": ALIVE}, "prompt_id": "p1", "transcript_path": str(turn)}
+    assert DONE not in project.prompt("thanks", **fields).stdout + starts(project)
+    turn.unlink()
+    assert project.stop(env=AT_THE_DESK).message == DONE + HERE
+
+
+def test_an_end_is_held_against_the_files_wherever_it_is_told(project: Project) -> None:
+    ended(project)
+    project.write("done", "otherwise\n")
+    told = starts(project)
+    assert told.startswith("omo: finished on the agent's word: gate tests ")
+    assert "; files changed since it was called done: done. That was in another" in told
+
+
+def test_an_end_that_the_ledger_does_not_vouch_for_is_told_as_such(project: Project) -> None:
+    project.prompt("ulw write the program done", env={"CLAUDE_PID": GONE})
+    path = Path(paths.runtime_file(project.state))
+    path.write_text(path.read_text().replace('"state": "active"', '"state": "done"'))
+    assert starts(project).startswith("omo: ended, not proven: the state calls it done, and the ledger does not")
+
+
+def test_of_what_ended_beside_open_work_both_are_said(project: Project) -> None:
+    ended(project)
+    project.check("ultragoal", "create-goals", "--brief", TWO)
+    lines = starts(project).splitlines()
+    assert [line.partition(":")[2][:14] for line in lines] == [" done, proven:", " pinned by you", " left open in "]
+    assert types(project)[0].startswith(f"omo: taken up from session {SESSION}: ultragoal (2 of 2 open) goes on.")
 
 
 # Taken up

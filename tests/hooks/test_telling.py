@@ -602,6 +602,30 @@ def test_who_resumes_a_session_that_waits_reads_for_what(desk: Desk) -> None:
     assert answer["systemMessage"].startswith("omo: ultrawork waits for you: two keys exist. Which key may I use?")
 
 
+@pytest.mark.parametrize(
+    ("state", "verb", "question"),
+    [
+        ("waiting", "wait for you", "Which key may I use?"),
+        ("paused", "are paused", 'It goes on when you say "continue".'),
+        ("blocked", "are blocked", "It goes on with your next message."),
+    ],
+)
+def test_what_is_asked_of_two_at_once_is_asked_once(desk: Desk, state: str, verb: str, question: str) -> None:
+    desk.environ |= CLAUDE
+    both = work(ulw={"state": "active"}, ralph={"run": "rows", "state": "active"})
+    asked = question if state == "waiting" else ""
+    desk.put(session.suspend(both, state=state, why="two keys exist", question=asked))
+    told = f"omo: ultrawork and ralph rows {verb}: two keys exist. {question}"
+    assert desk.says() == told
+    assert json.loads(desk.send("SessionStart", source="resume"))["systemMessage"].startswith(told)
+    alone = waits("waiting", "two keys exist", "Which may ralph use?", run="rows")
+    desk.put({**both, "work": {**both["work"], "ulw": waits("waiting", "two keys exist", "Which?"), "ralph": alone}})
+    assert desk.says() == (
+        "omo: ultrawork waits for you: two keys exist. Which? ralph rows waits for you: two keys exist. "
+        "Which may ralph use?"
+    )
+
+
 @pytest.mark.parametrize("name", ["done", "capped", "cancelled elsewhere", "ralph without a pass"])
 def test_a_run_that_is_over_is_not_told_again_to_who_comes_back(desk: Desk, name: str) -> None:
     desk.environ |= CLAUDE

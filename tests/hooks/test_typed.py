@@ -194,9 +194,9 @@ def test_pinned_gates_are_counted_again_when_ultrawork_comes_after_it(host: Host
 def test_an_end_that_was_not_told_yet_is_told_all_the_same(host: Host) -> None:
     ended = {"verdict": "attested", "why": "all is said", "exceptions": []}
     put(host, verify=summary("verify", state="done", outcome=ended))
-    host.prompt("/omo:ralph and now this")
+    assert "all is said" in host.prompt("/omo:ralph and now this").message
     assert host.stop().blocks
-    assert "all is said" in host.stop(stop_hook_active=True).message
+    assert host.stop(stop_hook_active=True).message.startswith("omo: ralph is not begun yet")
 
 
 def test_what_stood_still_wakes_with_any_of_them_but_for_what_was_stopped_by_its_name(host: Host) -> None:
@@ -322,8 +322,21 @@ def test_what_is_begun_is_not_called_unbegun(host: Host) -> None:
     host.stop().assert_silent()
 
 
-def test_planning_begins_no_run(host: Host) -> None:
+NO_PLAN = "no plan has gone to the critic"
+
+
+@pytest.mark.usefixtures("through_the_shell")
+def test_a_turn_of_which_no_plan_has_gone_to_the_critic_is_sent_back_once_and_then_told(host: Host) -> None:
     host.prompt("/omo:ultraplan the parts").assert_silent()
+    assert f"/omo:ultraplan, and {NO_PLAN}. `omo next` names the command" in host.stop().json["reason"]
+    assert NO_PLAN in host.agent("next").out
+    assert host.stop(stop_hook_active=True, last_assistant_message="Which parts?").message == (
+        f"omo: {NO_PLAN} yet, so nothing holds this session. Answer the agent, or type /omo:ultraplan again."
+    )
+    host.stop().assert_silent()
+    host.prompt("/omo:ultraplan the parts")
+    line = host.prompt("never mind").message
+    assert line == f"omo: understood as a stop: {NO_PLAN}. /omo:ultraplan asks for it again."
     host.stop().assert_silent()
 
 

@@ -189,7 +189,7 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
             if begun & begins:
                 return None
             words = f" {dumps(clip(str(row['text']), LONGEST_TEXT))}" if row.get("text") else ""
-            why = f"the user typed /omo:{asked}{words}, and nothing of it was begun"
+            why = f"the user typed /omo:{asked}{words}, and {table.not_begun(asked, 'nothing of it was begun')}"
             return NextStep("start", why, _beginning(workflow.module("status"), asked, row))
         begun.add(kind)
     return None

@@ -123,8 +123,7 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
     from omo.hooks import user_commands
 
     name = reading.names[0]
-    workflow = table.BY_TYPED[name]
-    kind = workflow.kind
+    kind = table.BY_TYPED[name].kind
     clauses = _clauses(event.prompt, reading)
     noted = user_commands.request(event, world, name)
     in_force = settings.load(world.environ, world.root)
@@ -132,7 +131,7 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
     def decide(row: SessionRow | None) -> runtime.Change:
         wanted = session.Wanted(kind, _task(event, world, row, clauses, kind, noted))
         armed = _arm(event, world, row, wanted, in_force)
-        if kind not in dict(runtime.left_open(armed)) and name not in workflow.without_run:
+        if kind not in dict(runtime.left_open(armed)):
             armed["asked"] = name
         woken = session.woken(row, armed)
         if woken:

@@ -24,9 +24,9 @@ from omo.stop.sentences import (
     in_one_message,
     listed,
     state_was_removed,
-    waits_for,
     what_is_on,
     what_is_open,
+    what_waits,
     work_name,
     work_names,
 )
@@ -117,11 +117,9 @@ def paused(work: Works, others: Works) -> Answer:
 
 def called_off(name: str) -> Answer:
     """When a prompt was understood as a stop before anything of the workflow was begun that it is about."""
-    line = (
-        f"omo: understood as a stop: nothing of {name} was begun, and nothing will be. /omo:{name} asks for it again."
-    )
-    context = f"[omo] The user asked to stop: do nothing for /omo:{name}, of which nothing was begun, and answer them."
-    return Answer(context=context, message=line)
+    why = table.not_begun(name, f"nothing of {name} was begun, and nothing will be")
+    line = f"omo: understood as a stop: {why}. /omo:{name} asks for it again."
+    return Answer(context=f"[omo] The user asked to stop: do nothing for /omo:{name}, and answer them.", message=line)
 
 
 def goes_on(how: str, work: Works, more: str = "") -> Answer:
@@ -166,7 +164,7 @@ def typed(name: str, woken: Works, called_off: Works, *, was_cancelled: bool) ->
     if called_off:
         line = f"omo: {command} begins anew. {listed(called_off)} stays off; {command} without a task goes on with it."
         context = (
-            f"[omo] The user called off {listed(called_off)}, and types {command} for something else: begin that anew, "
+            f"[omo] {listed(called_off)} stays off, for the user types {command} for something else: begin that anew, "
             "as `omo next` says, and do nothing for the other. It holds this session from its first command on."
         )
         return Answer(context=context, message=f"{line} {STOP} ends everything.")
@@ -247,9 +245,7 @@ def still_on(row: SessionRow) -> str:
     parts = []
     if active:
         parts.append(f"still on in this session: {active}. It goes on with your next message.")
-    for kind, summary in work_in(row, *WAITS):
-        if not summary.get("cleared"):
-            parts.append(waits_for(kind, summary))
+    parts += what_waits(work_in(row, *WAITS))
     return f"{in_one_message(parts)} {STOP} ends it." if parts else ""
 
 
@@ -303,6 +299,14 @@ def offer(others: list[tuple[str, SessionRow]], idle: float, task: str) -> str:
     if more:
         text += f". {counted(more, 'more conversation')} left work open: omo status"
     return text
+
+
+def elsewhere(name: str, idle: float) -> str:
+    """Behind an end of another conversation."""
+    text = f"That was in another conversation, {times.ago(idle)}"
+    if file_name_of(name) == name:  # as hosts name sessions, and not too odd to be typed
+        text += f"; in a terminal omo report --session {name} shows what was seen"
+    return f"{text}."
 
 
 def pins_kept(pins: list[str]) -> str:

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 def handle(event: Event, world: World) -> Answer:
     if event.host.sends_back_by_prompt and _is_last_block(event, world):
         return _sent_back(world)
+    ended = _end_of_a_turn_before(event, world)
     answer = act_on(event, world)
+    if answer.decision == hosts.END_PROMPT and ended:
+        answer.reason = f"{ended}\n{answer.reason}"
+    elif ended:
+        answer.message = f"{ended}\n{answer.message}".strip()
     if answer.decision == hosts.END_PROMPT:
         from omo.hooks import messages
 
@@ -35,6 +40,19 @@ def handle(event: Event, world: World) -> Answer:
         if not hosts.is_in_an_agents_shell(event.host, world.environ):
             answer.reason += messages.at_rest(world.live_row() or EMPTY)
     return answer
+
+
+def _end_of_a_turn_before(event: Event, world: World) -> str:
+    """What ended in a turn that the user has interrupted, so that no Stop has told it."""
+    row = world.row()
+    if row is None or not runtime.has_untold_end(row) or event.is_machine_prompt or event.is_subagent:
+        return ""
+    is_seen = event.shows_messages and not hosts.is_in_an_agents_shell(event.host, world.environ)
+    if not is_seen or event.is_typed_at_work:
+        return ""
+    from omo.hooks import untold
+
+    return untold.of_this_one(world)
 
 
 def act_on(event: Event, world: World) -> Answer:

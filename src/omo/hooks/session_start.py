@@ -1,5 +1,5 @@
 """After a resume or a compaction: say in a few words where open work stands. To a new conversation: what is pinned in
-the project, and what another one left open."""
+the project, what has ended in another one and was not told, and what one left open."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ def handle(event: Event, world: World) -> Answer:
     if event.start_source not in ("resume", "compact"):
         if not event.shows_messages:
             return Answer()
-        return Answer(message="\n".join(filter(None, [_pins(event, world), _offer(event, world)])))
+        lines = [_ends(event, world), _pins(event, world), _offer(event, world)]
+        return Answer(message="\n".join(filter(None, lines)))
     # A compaction changes nothing in the terminal where the user was told already.
     is_shown = event.start_source == "resume" and event.shows_messages
+    ended = _ends(event, world) if is_shown else ""
     row = runtime.session(world.state, event.session)
     if row is not None and row.get("instructed") and event.start_source == "compact":
         # They were compacted away with the rest: the next `ulw` gives them whole.
         _change(world, lambda row: {**row, "instructed": False})
-    ended = row is not None and not runtime.work_in(row, *runtime.OPEN_STATES)  # and is not told yet
-    if row is None or not runtime.is_live(row) or ended:
+    if row is None or not runtime.is_live(row) or not runtime.work_in(row, *runtime.OPEN_STATES):
         if not is_shown:
             return Answer()
-        return Answer(message=world.told_of_removal() or _offer(event, world))
+        return Answer(message=f"{ended}\n{world.told_of_removal() or _offer(event, world)}".strip())
     from omo.work import requests
 
     events = runtime.vouched_rows(world.state, event.session, row)
@@ -42,7 +43,16 @@ def handle(event: Event, world: World) -> Answer:
     if not is_shown:
         return Answer(context=where)
     _change(world, spending.end_unseen_turn)  # the clock of the budget stood still until now
-    return Answer(context=where, message=messages.still_on(row))
+    return Answer(context=where, message=f"{ended}\n{messages.still_on(row)}".strip())
+
+
+def _ends(event: Event, world: World) -> str:
+    """What has ended, here or in a conversation that is over, and no Stop has told."""
+    if not any(runtime.has_untold_end(row) for row in runtime.sessions(world.state).values()):
+        return ""
+    from omo.hooks import untold
+
+    return "\n".join(filter(None, [untold.of_this_one(world), *untold.of_those_that_are_over(event, world)]))
 
 
 def _offer(event: Event, world: World) -> str:

@@ -86,7 +86,7 @@ class SessionEvent(GateResult, From, total=False):
     workflow: str
     head: str | None
     woke: list[str]
-    anew: bool  # typed for something else than the run that they had called off
+    anew: bool  # typed for something else than the run that was called off or let go
     named: list[str]
     refused: list[str]
     unvouched: list[str]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 VERSION = 1
 KEPT_FOR = 14 * 24 * 3600.0
 OPEN_STATES = ("active", "waiting", "paused", "blocked")
-CALLED_OFF = "called-off"  # the user cancelled it, and then asked for something else: only its own name wakes it
+CALLED_OFF = "called-off"  # the user asked for something else after a cancel or a breaker: only its own name wakes it
 ANY_SESSION = "*"
 INDEX = ("version", "live", "fenced", "open", "left", "sessions")
 AN_END = ("state", "outcome", "run", "at", "files")  # what a summary says of an end; the ledger has to say the same
@@ -117,6 +117,17 @@ def needs_hooks(row: SessionRow) -> bool:
 def is_taken_over(row: SessionRow) -> bool:
     """Another conversation took work over, and nobody was told of it here."""
     return any(summary.get("takenBy") and summary.get("told") is False for _, summary in work_in(row, "done"))
+
+
+def is_untold(summary: Summary) -> bool:
+    """Work that ended, or came to wait, and the user has not been shown it."""
+    return summary.get("told") is False or (summary.get("state") == "done" and summary.get("told") is not True)
+
+
+def has_untold_end(row: SessionRow) -> bool:
+    """No Stop has come to tell it: the client was killed, or the user interrupted the turn."""
+    ends = [summary for summary in row["work"].values() if summary.get("state") == "done" or summary.get("cleared")]
+    return is_live(row) and any(is_untold(summary) for summary in ends)
 
 
 def is_fenced(row: SessionRow) -> bool:
@@ -376,14 +387,14 @@ def render(runtime: Runtime) -> str:
             opened.add(_launcher_name(key))
         if is_fenced(row):
             fenced.add(_launcher_name(key))
-        is_left = is_left or can_be_resumed(row) or bool(row.get("pins"))
+        is_left = is_left or can_be_resumed(row) or bool(row.get("pins")) or has_untold_end(row)
     first = f'{{"version": {VERSION}, "live": {dumps(sorted(live))}'
     if fenced:
         first += f', "fenced": {dumps(sorted(fenced))}'
     if opened:
         first += f', "open": {dumps(sorted(opened))}'
     if is_left:
-        first += ', "left": true'  # for a session that starts: there may be something to offer, or pinned
+        first += ', "left": true'  # for a session that starts: there may be something to offer or tell, or pinned
     end = "}"
     for key, value in runtime.items():
         if key not in INDEX:

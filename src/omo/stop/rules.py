@@ -128,6 +128,12 @@ def _invalid(s: Situation, rule: str) -> SessionRow:
     return {**session.exhaust(unarmed, rule=rule, why=sentences.cause(rule, s.row, s.limits)), "ulw": ulw}
 
 
+DONE = Rule(
+    "done",
+    "the work has ended, by omo ulw done or a workflow's own end",
+    lambda s: not s.active() and bool(work_in(s.row, "done")),
+    lambda s, rule: session.close(s.row),
+)
 # What each rule reads, and what would make it answer otherwise, is in facts.py; why the odd ones are there is in
 # docs/decisions/stop.md. Each has a case in tests/hooks/test_stop_rules.py, and so has their order.
 RULES = (
@@ -177,12 +183,7 @@ RULES = (
         lambda s: not s.active() and bool(work_in(s.row, "waiting", "paused", "blocked")),
         _stays,
     ),
-    Rule(
-        "done",
-        "the work has ended, by omo ulw done or a workflow's own end",
-        lambda s: not s.active() and bool(work_in(s.row, "done")),
-        lambda s, rule: session.close(s.row),
-    ),
+    DONE,
     Rule("duplicate", "the same event was delivered twice", _is_same_event, _stays),
     Rule(
         "message-quoted",
@@ -284,12 +285,22 @@ def decide(situation: Situation) -> Decision:
     after = rule.then(situation, rule.name)
     if rule.blocks:
         return _sent_back(situation, rule, after)
+    return _let_go(situation, rule, session.note(after, {"unanswered": False}))
+
+
+def tell_ends(situation: Situation, elsewhere: str) -> Decision:
+    """Where no Stop has come to tell them. Nobody is to go on with what ended; what else is open stays so."""
+    situation.look_at_ends(goes_on=False)
+    is_over = not work_in(situation.row, *OPEN_STATES)
+    return _let_go(situation, DONE, session.close(situation.row) if is_over else situation.row, elsewhere)
+
+
+def _let_go(situation: Situation, rule: Rule, after: SessionRow, elsewhere: str = "") -> Decision:
     doubts = {kind: sentences.doubt(since) for kind, since in situation.doubts.items()}
     after = session.in_doubt(after, doubts)
-    text = sentences.release(rule.name, situation.row, after, situation.limits)
+    text = sentences.release(rule.name, situation.row, after, situation.limits, elsewhere)
     if text:
         after = session.told(after)
-    after = session.note(after, {"unanswered": False})
     event: SessionEvent = {"kind": "allowed", "rule": rule.name}
     if not_in_ledger := unvouched(after):
         event["unvouched"] = not_in_ledger

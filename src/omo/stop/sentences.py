@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo import table
-from omo.state.runtime import work_in
+from omo.state.runtime import is_untold, work_in
 from omo.text import clip, counted
 from omo.work import budget, outcome, session, times
 
@@ -41,6 +41,7 @@ TELLING = (
     "other-loop",
 )
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
+WAIT = {"waiting": "wait for you", "paused": "are paused", "blocked": "are blocked"}  # several
 MORE = " There is more."
 WAY_BACK = 'It goes on when you say "continue".'
 
@@ -82,8 +83,9 @@ def doubt(since: Since) -> str:
 
 def to_be_begun(name: str) -> str:
     """For the agent that ended its turn though the user typed the command of a workflow."""
+    missing = table.not_begun(name, "nothing of it was begun")
     return (
-        f"The user typed /omo:{clip(name, 40)}, and nothing of it was begun. `omo next` names the command that begins "
+        f"The user typed /omo:{clip(name, 40)}, and {missing}. `omo next` names the command that begins "
         "it. If you need their answer first, ask them and end the turn: it is let through."
     )
 
@@ -178,17 +180,16 @@ def _open_work(kind: str, summary: Summary) -> str:
     return f"Open gates, {left} of {total}{names}. When the work is complete: omo ulw done, which runs them."
 
 
-def release(rule: str, before: SessionRow, after: SessionRow, limits: Limits) -> str:
-    """One line for the user where the session is let go or waits for them: what, how, and what they can do.
+def release(rule: str, before: SessionRow, after: SessionRow, limits: Limits, elsewhere: str = "") -> str:
+    """One line for the user where the session is let go or waits for them: what, how, and what they can do; of another
+    conversation than theirs also where that is, `elsewhere`.
 
     Of what ended or waits only what they were not shown before; nothing where the turn ends for another reason.
     """
     if rule not in TELLING:
         return ""
-    parts = [*_stays_on(rule, before, after, limits), *_ends(rule, before, after)]
-    for kind, summary in work_in(after, *WAITS):
-        if session.is_untold(summary) and not summary.get("cleared"):
-            parts.append(waits_for(kind, summary))
+    parts = [*_stays_on(rule, before, after, limits), *_ends(rule, before, after, elsewhere)]
+    parts += what_waits([(kind, summary) for kind, summary in work_in(after, *WAITS) if is_untold(summary)])
     return in_one_message(parts) if parts else ""
 
 
@@ -208,7 +209,8 @@ def _stays_on(rule: str, before: SessionRow, after: SessionRow, limits: Limits) 
     held = listed(work_in(before, "active")) or ULTRAWORK
     if rule == "not-begun":
         name = clip(str(before.get("asked")), 40)
-        return [f"{name} is not begun yet, so nothing holds this session. Answer the agent, or type /omo:{name} again."]
+        why = table.not_begun(name, f"{name} is not begun")
+        return [f"{why} yet, so nothing holds this session. Answer the agent, or type /omo:{name} again."]
     if rule == "cooldown":
         why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
         return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
@@ -224,13 +226,13 @@ def _stays_on(rule: str, before: SessionRow, after: SessionRow, limits: Limits) 
     return []
 
 
-def _ends(rule: str, before: SessionRow, after: SessionRow) -> list[str]:
+def _ends(rule: str, before: SessionRow, after: SessionRow, elsewhere: str) -> list[str]:
     """Everything that ended, in one sentence that is no better than the worst of it, and what can be done now."""
     is_let_go = rule in LETS_GO
     questions = []
-    ended = [(kind, summary) for kind, summary in work_in(after, "done") if session.is_untold(summary)]
+    ended = [(kind, summary) for kind, summary in work_in(after, "done") if is_untold(summary)]
     for kind, summary in work_in(after, *WAITS):
-        if summary.get("cleared") and session.is_untold(summary):
+        if summary.get("cleared") and is_untold(summary):
             ended.append((kind, summary))
             questions.append(clip(str(summary.get("question") or ""), LONGEST_QUESTION))
     if is_let_go:
@@ -244,11 +246,13 @@ def _ends(rule: str, before: SessionRow, after: SessionRow) -> list[str]:
         parts.append(f"Open: {left}.")
     if is_let_go:
         parts.append(budget.way_on(before) if rule == "budget" else GO_ON)
+    elif elsewhere:
+        parts.append(elsewhere)
     elif outcome.is_done(whole):
         parts.append(EVIDENCE)
     elif whole["verdict"] != outcome.ENDED:
         parts.append(DETAILS)
-    return parts + [question for question in questions if question]
+    return parts + [question for question in questions if question and not elsewhere]
 
 
 def whole_outcome(ended: Works, row: SessionRow) -> Outcome:
@@ -314,16 +318,29 @@ def cause(rule: str, row: SessionRow, limits: Limits) -> str:
     return f"the ceiling of {counted(most, 'block')} in one run"
 
 
-def waits_for(kind: str, summary: Summary) -> str:
+def what_waits(work: Works) -> list[str]:
+    """What is asked of several at once is asked in one sentence; not what was given up."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for kind, summary in work:
+        if not summary.get("cleared"):
+            name = work_name(kind, summary, str(summary.get("why") or ""))
+            names.setdefault((str(summary.get("state")), _waits_for(summary)), []).append(name)
+    sentences = []
+    for (state, what), together in names.items():
+        verb = WAITS[state] if len(together) == 1 else WAIT[state]
+        sentences.append(f"{' and '.join(together)} {verb}: {what}")
+    return sentences
+
+
+def _waits_for(summary: Summary) -> str:
     state = str(summary.get("state"))
     why, question = clip(str(summary.get("why") or ""), 200), clip(str(summary.get("question") or ""), LONGEST_QUESTION)
     if not question and (summary.get("own") or state == "paused"):
         question = WAY_BACK
-    name = work_name(kind, summary, why)
     if command := allowing(summary):
         question = f"To let it through, type {command}."
     way_on = question or "It goes on with your next message."
-    return f"{name} {WAITS[state]}: {as_sentence(why or 'nothing says why')} {way_on}"
+    return f"{as_sentence(why or 'nothing says why')} {way_on}"
 
 
 def allowing(summary: Summary) -> str:

@@ -88,14 +88,15 @@ class Situation:
         self._loop: OtherLoop | None = None
         self._refusals: list[Refusal] | None = None
 
-    def look_at_ends(self) -> bool:
-        """Before an end is told: work whose files have changed since is active again. Did any change?"""
+    def look_at_ends(self, *, goes_on: bool = True) -> bool:
+        """Before an end is told: work whose files have changed since is active again, where the turn `goes_on`. Did
+        any change?"""
         for kind, summary in session.bound_ends(self.row):
             since = self.looks.since(summary)
             if since is None:
                 continue
             # Its ledger was put away, or the user said stop since: nobody is to go on with it.
-            is_over = bool(summary.get("cleared") or summary.get("stopped"))
+            is_over = bool(summary.get("cleared") or summary.get("stopped")) or not goes_on
             if since.unknown or (since.changed and is_over):
                 self.doubts[kind] = since
             elif since.changed:

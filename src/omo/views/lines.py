@@ -303,7 +303,7 @@ def _work(view: SessionView, work: Status, *, everything: bool) -> Iterator[Line
         parts.append(f"run {work.run}")
     states = {summary.kind: summary.state for summary in view.brief.work}
     if states.get(work.kind) == CALLED_OFF:
-        parts.insert(0, "called off by you")
+        parts.insert(0, "put aside for another task")
     text = "; ".join(filter(None, parts))
     yield Line("work", name_of(work.kind), text, (*cells, (text, "")))
     # Work that is over, beside work that is not, is one line.

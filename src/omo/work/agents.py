@@ -19,6 +19,7 @@ from omo.json_text import Json, refuse_constant, without_repeats
 from omo.proof import base
 from omo.state import runtime
 from omo.state.rows import EMPTY
+from omo.work import session
 from omo.work.run import Caller
 
 TYPE_CHECKING = False
@@ -57,14 +58,16 @@ class AgentMessage:
         return f"{self.agent} at {self.ts} (row {self.seq} of the session's ledger)"
 
 
-def expect(caller: Caller, agent: str | None) -> None:
-    """From now on the hook keeps what that agent says, also where nothing else is open; None: it need not any more."""
+def expect(caller: Caller, agent: str | None, begins: str = "") -> None:
+    """From now on the hook keeps what that agent says, also where nothing else is open; None: it need not any more.
+    With it is begun what the user has typed, where that `begins` no run."""
 
     def decide(row: SessionRow | None) -> runtime.Change:
         old = row or EMPTY
-        if old.get("awaits") == agent:
+        is_begun = begins and old.get("asked") == begins
+        if old.get("awaits") == agent and not is_begun:
             return runtime.Change(None)
-        after: SessionRow = {**old, "awaits": agent}
+        after: SessionRow = {**(session.without_request(old) if is_begun else old), "awaits": agent}
         return runtime.Change(None, after, [{"kind": "awaits", "agentType": agent}])
 
     if caller.session:

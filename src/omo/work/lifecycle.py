@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 SHORTEST_REASON = 10
-BY_CANCEL = "they called it off, and asked for something else"
+ASKED_ANEW = "they asked for something else"
 
 
 def require(kind: Kind[S], caller: Caller, named: str = "") -> Run[S]:
@@ -108,7 +108,7 @@ def clear(
         is_open = is_open or (run.state is not None and run.state.is_open)
         if problems and caller.by != "user":
             raise run.damage()
-    if caller.by != "user" and not is_open and summary.get("cleared") and rows.is_untold(summary):
+    if caller.by != "user" and not is_open and summary.get("cleared") and runtime.is_untold(summary):
         return None  # an earlier clear is still to be shown
     if (is_open or problems) and not force:
         raise Refused(
@@ -140,8 +140,8 @@ def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> 
 
 
 def called_off(caller: Caller, kind: str) -> Caller | None:
-    """The user as the one in whose name the session's work of a kind is put aside: they called it off, and have asked
-    for something else of the workflow since, which the ledger says. None where they did not."""
+    """The user as the one in whose name the session's work of a kind is put aside: it was called off
+    or let go, and they have asked for something else of the workflow since, which the ledger says. None where they did not."""
     since = caller.summary(kind).get("calledOff")
     if not since:
         return None
@@ -156,11 +156,11 @@ def put_aside_notes(caller: Caller, kind: str) -> list[str]:
     """For whoever begins something in its place."""
     if called_off(caller, kind) is None:
         return []
-    return [f"{kind} {clip(str(caller.summary(kind).get('run')), 60)}, which the user called off, is put aside"]
+    return [f"{kind} {clip(str(caller.summary(kind).get('run')), 60)} is put aside: the user has asked for something else"]
 
 
 def put_aside(user: Caller, kind: str) -> None:
-    """What the user called off is taken out of the session's row, for what is begun in its place."""
+    """What gives way to another task of theirs is taken out of the session's row, for what is begun in its place."""
     forget_summary(user, kind, kind, [], force=True, is_open=True)
 
 
@@ -176,7 +176,7 @@ def forget_summary(
     count = summary.get("open") if left is None else left
     if not isinstance(count, int):
         count = 0
-    has_untold_end = summary.get("state") == "done" and rows.is_untold(summary)
+    has_untold_end = summary.get("state") == "done" and runtime.is_untold(summary)
     is_shown = caller.by != "user" and (is_open or has_untold_end)
 
     def decide(row: SessionRow | None) -> runtime.Change:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from omo.clock import seconds, stamp
 from omo.state.rows import EMPTY, without
-from omo.state.runtime import CALLED_OFF, OPEN_STATES, is_live, is_open, is_paused_by_user, unvouched, work_in
+from omo.state.runtime import (
+    CALLED_OFF,
+    OPEN_STATES,
+    is_live,
+    is_open,
+    is_paused_by_user,
+    is_untold,
+    unvouched,
+    work_in,
+)
 from omo.text import clip
 from omo.work import budget, outcome
 
@@ -113,7 +122,8 @@ def _as_wanted(old: SessionRow, kind: str, summary: Summary, wanted: Wanted, now
         return _active(summary) if wanted.takes_up(kind) else summary
     if state not in (*OPEN_STATES, "exhausted"):
         return summary
-    if is_cancelled(old) and not (wanted.takes_up(kind) or wanted.takes_cancel_back()):
+    is_replaced = state == "exhausted" and kind == wanted.kind != KIND  # after a breaker, by a run of the new task
+    if (is_cancelled(old) or is_replaced) and not (wanted.takes_up(kind) or wanted.takes_cancel_back()):
         return {**_active(summary), "state": CALLED_OFF, "calledOff": stamp(now)}
     is_to_stay = bool(summary.get("stoppedByName")) and kind != wanted.kind
     if state == "active" or is_to_stay or summary.get("cleared"):
@@ -629,11 +639,6 @@ def not_shown_on(row: SessionRow) -> Works:
 def shown_on(row: SessionRow) -> SessionRow:
     """The user knows of all that is active now."""
     return note(row, {"shownOn": [kind for kind, _ in work_in(row, "active")]})
-
-
-def is_untold(summary: Summary) -> bool:
-    """Work that ended, or came to wait, and the user has not been shown it."""
-    return summary.get("told") is False or (summary.get("state") == "done" and summary.get("told") is not True)
 
 
 def told(row: SessionRow) -> SessionRow:

@@ -23,7 +23,7 @@ from omo.state.rows import read_base
 from omo.text import block, clip
 from omo.work import proving, requests
 from omo.work.files import Files
-from omo.work.lifecycle import BY_CANCEL, called_off, not_shown, put_aside, require_reason
+from omo.work.lifecycle import ASKED_ANEW, called_off, not_shown, put_aside, require_reason
 from omo.work.publish import take_up_again
 from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.status import NextStep, units
@@ -114,7 +114,7 @@ def start(
             take_up_again(caller, str(started["after"]["run"]))
         if user is not None:  # they have called it off themselves, and so it ends by their word
             if own is not None and own.state is not None and own.state.is_open:
-                abandon(Run(RALPH, user, own.id), BY_CANCEL)
+                abandon(Run(RALPH, user, own.id), ASKED_ANEW)
             put_aside(user, KIND)
             caller.forget()
         run = Run(RALPH, caller, started["run"])

@@ -40,6 +40,7 @@ class CritiqueRow(LedgerRow, total=False):
 
 
 CRITIC = "omo:critic"
+TYPED = "ultraplan"
 MOST_FINDINGS = 100
 LONGEST_REQUEST = 8000
 
@@ -268,7 +269,7 @@ def record(caller: Caller, document: Document) -> CriticVerdict | None:
     row |= {"agent": message.agent_id, "message": sha256(message.text.encode("utf-8", "replace"))}
     if (latest(caller.root, caller.state, document.digest) or {}).get("message") != row["message"]:
         _note(caller, row)
-    agents.expect(caller, None)
+    agents.expect(caller, None, begins=TYPED)
     return verdict
 
 

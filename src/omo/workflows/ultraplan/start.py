@@ -13,7 +13,7 @@ from omo.state import store
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import requests
-from omo.work.lifecycle import BY_CANCEL, called_off, put_aside, put_aside_notes
+from omo.work.lifecycle import ASKED_ANEW, called_off, put_aside, put_aside_notes
 from omo.work.run import Caller, Run, load
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
@@ -122,7 +122,7 @@ def _put_aside(caller: Caller) -> None:
 
     own = load(PLAN, user)
     if own is not None and own.state is not None and own.state.is_open:
-        finish.abandon(own, BY_CANCEL)
+        finish.abandon(own, ASKED_ANEW)
     put_aside(user, PLAN.name)
     caller.forget()
 

@@ -159,7 +159,7 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     following = _after_critique(caller, arguments.plan)
     if verdict is not None:
         return _verdict(document, verdict, data, notes, following)
-    agents.expect(caller, critiques.CRITIC)
+    agents.expect(caller, critiques.CRITIC, begins=critiques.TYPED)
     asked = requests.typed(caller.events, "ultraplan")
     brief = critiques.brief(document, requests.text_of(asked[-1]) if asked else "", sorted(known.done))
     briefs.issue(caller, critiques.CRITIC, brief)

@@ -7,13 +7,12 @@ from functools import partial
 from omo.errors import NotEvaluable, OmoError
 from omo.state import runtime
 from omo.state.rows import EMPTY
-from omo.state.runtime import part
+from omo.state.runtime import is_untold, part
 from omo.text import clip, listed
 from omo.work import outcome, requests
 from omo.work.files import Files
 from omo.work.publish import changed, damaged
 from omo.work.run import Caller
-from omo.work.session import is_untold
 from omo.work.status import UNKNOWN_TREE, USER_RUNS, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.verify import claims
