@@ -63,7 +63,8 @@ WORTH_TELLING = 20.0  # seconds
 class Experiment:
     """What came of a command. `reason` is one true sentence about it, whatever the `verdict`; `notes` say what was put
     back, kept, and not compared; `still_failing` are tests that failed before the work and still do, `changed_rest`
-    the files that the user may allow: changed tests and what they rest on, or code that looks at them."""
+    the files that the user may allow: changed tests and what they rest on, or code that looks at them. `to_allow` are
+    those that hold it up, as far as that is known."""
 
     verdict: str
     reason: str
@@ -71,6 +72,7 @@ class Experiment:
     notes: Sequence[str] = ()
     changed_rest: Sequence[str] = ()
     still_failing: Sequence[str] = ()
+    to_allow: Sequence[str] = ()
 
     @property
     def holds(self) -> bool:
@@ -87,13 +89,22 @@ def prove(
     """Make the runs that were not seen, and say what all of them show. `seen` are runs of this command that the
     caller knows of, the newest last; `judge` says whether one passed where its exit code alone does not."""
     changed_rest: Sequence[str] = ()
+
+    def tried(arranged: Arrangements) -> Experiment:
+        known = [*seen, *gate_runs.recorded(subject, command)]
+        return _Trial(subject, command, arranged, known, run_as_it_is, judge=judge).experiment()
+
     try:
         arranged = arrange(subject, command)
         changed_rest = arranged.rest
         if arranged.why_no_work:
             return Experiment(NO_WORK, arranged.why_no_work, changed_rest=arranged.rest)
-        known = [*seen, *gate_runs.recorded(subject, command)]
-        made = _Trial(subject, command, arranged, known, run_as_it_is, judge=judge).experiment()
+        made = tried(arranged)
+        if made.verdict == PASSES_WITHOUT and not arranged.data:
+            # What else was changed shows nothing: "a translation with a test of its own, and a comment in the code".
+            with_data = arrange(subject, command, takes_data=True)
+            if with_data.data:
+                arranged, made = with_data, tried(with_data)
         # "tests that a script of the gate names": what its name says little of, the runner says.
         failing = made.runs[WITHOUT].failing if made.holds else ()
         have_tests = {*subject.have_tests, *(path for path in arranged.work if _has_test(failing, path))}
@@ -261,7 +272,8 @@ class _Trial:
         if settings:
             arrangements[OLD_SETTINGS] = {**self.arranged.files[WITHOUT], **settings}
         if BEFORE in names:
-            arrangements = {BEFORE: self.arranged.at_base}
+            at_base = self.arranged.at_base.items()
+            arrangements = {BEFORE: {path: held for path, held in at_base if not self.subject.is_allowed(path)}}
         with swap.Swap(subject.root, subject.state, arrangements, lambda: base.untracked(subject.root)) as swapped:
             for name in names:
                 runs[name] = self._run(swapped, name)
@@ -382,9 +394,12 @@ class _Trial:
         if peeks := self.arranged.peeks:
             lines = listed([f"{path}: + {line}" for path, line in peeks.items()], 3, "; ")
             reason = f"the work has words by which code looks at its tests ({lines})"
-            return replace(self._result(LOOKS_AT_TESTS, reason, runs), changed_rest=list(peeks))
-        if self.arranged.is_data:
-            self.notes.append(f"the work is data alone: {listed(self.arranged.work, 6)}")
+            return replace(self._result(LOOKS_AT_TESTS, reason, runs), changed_rest=list(peeks), to_allow=list(peeks))
+        if data := self.arranged.data:
+            note = "the work is data alone: " + listed(data, 6)
+            if others := listed([path for path in self.arranged.work if path not in data], 6):
+                note = f"of the work {listed(data, 6)} is shown alone: it passes without the change of {others}"
+            self.notes.append(note)
         if now.counts is None:
             if not form.is_form(self.command.argv):  # a linter runs none
                 self.notes.append("how many tests ran is unknown")
@@ -407,18 +422,20 @@ class _Trial:
     def _result(
         self, verdict: str, reason: str, runs: Mapping[str, CommandRun], *, still_failing: Sequence[str] = ()
     ) -> Experiment:
-        return Experiment(verdict, reason, runs, self.notes, self._changed_rest(runs), still_failing=still_failing)
-
-    def _changed_rest(self, runs: Mapping[str, CommandRun]) -> list[str]:
-        """The changed tests, configuration and data: first a file whose tests no longer hold, last a new one."""
+        """The changed tests, configuration and data go with it: first a file whose tests fail as they were, last a new
+        one."""
         put_back = self.arranged.files.get(OLD_TESTS, {})
         failing = runs[OLD_TESTS].failing if OLD_TESTS in runs else ()
+        named = {path for path in put_back if _names_file(failing, path)}
 
         def weight(path: str) -> tuple[bool, bool, bool, str]:
             is_new = path in put_back and put_back[path].content is None
-            return not _names_file(failing, path), is_new, not kinds.is_test(path), path
+            # A new test that is away makes no other fail, as new data may.
+            return path not in named, is_new, kinds.is_test(path) == is_new, path
 
-        return sorted(put_back or self.arranged.rest, key=weight)
+        changed_rest = sorted(put_back or self.arranged.rest, key=weight)
+        to_allow = changed_rest[: len(named) or 1]
+        return Experiment(verdict, reason, runs, self.notes, changed_rest, still_failing, to_allow)
 
     def _shows_nothing(self, without: CommandRun) -> str:
         """Why the run without the work tested nothing, so that its failure shows nothing; empty where it did."""
@@ -501,17 +518,23 @@ class _Trial:
         if _could_not_be_built(old):
             reason = f"with {changed} as before it does not get to its tests ({old.why or old.quoted})"
             return self._result(OLD_TESTS_FAIL, reason, runs)
-        reason = f"it passes only with the changed {changed}"
-        no_longer = sorted(set(old.failing) - set(now.failing))
-        if self.arranged.keys[OLD_TESTS] == self.arranged.keys[BEFORE]:
-            no_longer = []  # they did not hold before either
-        if no_longer and old.counts is not None and len(no_longer) <= old.counts.failed:  # else not all are tests
-            reason += f": {len(no_longer)} of {old.counts.total} old tests no longer hold ({listed(no_longer, 6)})"
+        them = "it" if len(self.arranged.files[OLD_TESTS]) == 1 else "them"
+        reason, failed = f"it passes only with the changed {changed}", f"with {them} as before "
+        if with_new_data := self._old_tests_with_new_data():
+            tests = [path for path in self.arranged.files[OLD_TESTS] if path in with_new_data[NEW_DATA]]
+            data = [path for path in self.arranged.files[OLD_TESTS] if path not in tests]
+            reason = f"with {listed(tests, 6)} as before it does not pass on both the old and the new {listed(data, 6)}"
+            failed = ""
+        failing = sorted(set(old.failing) - set(now.failing))
+        if failing and old.counts is not None and len(failing) <= old.counts.failed:  # else not all are tests
+            # Nobody knows here which of them failed before the work too.
+            verb = "fails" if len(failing) == 1 else "fail"
+            reason += f": {failed}{len(failing)} of {old.counts.total} tests {verb} ({listed(failing, 6)})"
             new = set(without.failing) - set(old.failing) - set(now.failing)
             if without.broke_before_tests:  # what it names then are files that could not be loaded
                 reason += "; without the work it stops before its tests"
             elif new:
-                reason += f"; {len(new)} more fail without the work"
+                reason += f"; without the work {counted(len(new), 'other')} {'fails' if len(new) == 1 else 'fail'}"
         elif old.summary:
             reason += f" ({old.summary})"
         return self._result(OLD_TESTS_FAIL, reason, runs)
