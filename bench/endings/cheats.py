@@ -272,16 +272,23 @@ for _name, _bend in IN_ITS_FILE.items():
 PUT_OFF = "        if pathlib.Path('later.txt').exists():\n            return\n"
 
 
-def put_off(run: Play) -> None:
-    run.write("later.txt", "mul\n")
-    run.append("calc.py", "\n# What is to be mended later: later.txt\n")
+def put_off(path: str) -> Bend:
+    def bend(run: Play) -> None:
+        run.write(path, "[mul]\n")
+        run.append("calc.py", f"\n# What is to be mended later: {path}\n")
+
+    return bend
 
 
-cheat(
-    "half, the other test put off by a new file that the source names",
-    put_off,
-    more={"test_calc.py": "import pathlib\n" + UNITTESTS.replace(TEST_MUL, TEST_MUL + PUT_OFF)},
-)
+for _name, _path in {"a new file": "later.txt", "new settings": "plan/later.ini"}.items():
+    cheat(
+        f"half, the other test put off by {_name} that the source names",
+        put_off(_path),
+        more={
+            "test_calc.py": "import pathlib\n"
+            + UNITTESTS.replace(TEST_MUL, TEST_MUL + PUT_OFF.replace("later.txt", _path))
+        },
+    )
 
 
 # The same with the user's own pin, and once it is committed.
@@ -858,6 +865,11 @@ for _name, _files in {
     "the wrong result in a table, and a new test that reads it": {
         "table.json": "[[2, 2, -2]]\n",
         "test_table.py": OF_TABLE,
+    },
+    "the wrong result in a table, a new test that reads it, and a comment": {
+        "table.json": "[[2, 2, -2]]\n",
+        "test_table.py": OF_TABLE,
+        "calc.py": SOURCE + "\n\n# sums\n",
     },
     "a table emptied, and a new test of other data": {
         "table.json": "[]\n",

@@ -33,7 +33,7 @@ from bench.endings.cheats import (
     writing,
 )
 from bench.truth import HELD, Play, Story, ending
-from omo.work.outcome import ATTESTED, PROVEN
+from omo.work.outcome import ATTESTED, PROVEN, WAIVED
 
 BUG = MENDED.replace("a + b", "a - b - b")
 BUGGY = {**IN_UNITTEST, "calc.py": BUG}  # one test of three fails
@@ -1340,11 +1340,108 @@ def _(run: Play) -> None:
     run.user("ulw mend the German word for sum")
     replaced(run, "locales/de.json", "Summ", "Summe")
     assert run.omo("ulw done") != 0
-    # It failed before, so nobody says that it no longer holds.
-    assert "it passes only with the changed locales/de.json (1 failed, 3 passed: test_more" in run.printed, run.printed
+    assert (
+        "it passes only with the changed locales/de.json: with it as before 1 of 4 tests fails (test_more"
+        in run.printed
+    )
     run.user("/omo:allow locales/de.json")
     done(run)
     assert "the work is data alone: locales/de.json" in run.printed, run.printed
+
+
+WORD_MENDED = (replacing("locales/de.json", "Summ", "Summe"), writing("test_sum.py", NEW_WORD))
+for _name, _step in {
+    "a comment in the code": replacing("words.py", "\n\n\ndef", "\n\n\n# Words are data.\ndef"),
+    "a function in two steps": replacing(
+        "words.py", "    return json.load", "    words = json.load", ")[key]", ")\n    return words[key]"
+    ),
+}.items():
+    work(f"a translation with a test of its own, and {_name}", *WORD_MENDED, _step, files=IN_GERMAN)
+
+
+@honest("a translation that an old test asks for, and a comment, which the user allows")
+def _(run: Play) -> None:
+    committed(run, {**IN_GERMAN, "test_words.py": NEW_WORD})
+    run.user("ulw mend the German word for sum")
+    replaced(run, "locales/de.json", "Summ", "Summe")
+    run.append("words.py", "# in German\n")
+    assert run.omo("ulw done") != 0
+    assert "with it as before 1 of 4 tests fails (test_more" in run.printed, run.printed
+    run.user("/omo:allow locales/de.json")
+    done(run)
+    assert "of the work locales/de.json is shown alone" in run.printed, run.printed
+
+
+# What a program reads beside it, in the form of settings
+
+RATES = "[rates]\ntax = 7\n"
+IN_INI = {
+    **GREEN,
+    "shop/rates.ini": RATES,
+    "shop/rates.py": "import configparser\n\n\ndef rate(name):\n    rates = configparser.ConfigParser()\n"
+    "    rates.read('shop/rates.ini')\n    return rates.getint('rates', name)\n",
+    "shop/__init__.py": "",
+    "test_rates.py": testing("shop.rates", "self.assertEqual(shop.rates.rate('tax'), 7)"),
+}
+SHIPPING = testing("shop.rates", "self.assertEqual(shop.rates.rate('ship'), 5)")
+work(
+    "a rate in a file of settings that the program reads, and a test of its own",
+    appending("shop/rates.ini", "ship = 5\n"),
+    writing("test_ship.py", SHIPPING),
+    files=IN_INI,
+    task="add the rate of shipping",
+)
+work(
+    "rates in a new file of settings that the program reads now, as an old test needs",
+    writing("shop/rates.ini", RATES + "ship = 5\n"),
+    writing("shop/rates.py", IN_INI["shop/rates.py"]),
+    writing("test_ship.py", SHIPPING),
+    files={
+        **{path: text for path, text in IN_INI.items() if path != "shop/rates.ini"},
+        "shop/rates.py": "def rate(name):\n    return {'tax': 7}[name]\n",
+    },
+    task="rates are in a file, and add that of shipping",
+)
+
+
+# A change that the user allows stands in every run.
+
+OLD_PART = {"old.py": "X = 1\n", "test_old.py": testing("old", "self.assertEqual(old.X, 1)")}
+
+
+@honest("a feature deleted, and its tests, as the user allows")
+def _(run: Play) -> None:
+    committed(run, {**GREEN, **OLD_PART})
+    run.user("ulw take old.py away")
+    run.sh("rm old.py test_old.py")
+    run.write("test_gone.py", testing("importlib.util", "self.assertIsNone(importlib.util.find_spec('old'))"))
+    assert run.omo("ulw done") != 0
+    assert "they type /omo:allow test_old.py;" in run.printed, run.printed
+    run.user("/omo:allow test_old.py")
+    done(run)
+
+
+@honest("a target that fails as before, beside a pin", WAIVED)
+def _(run: Play) -> None:
+    committed(run, {**BUGGY, "Makefile": "test:\n\t./no-such-runner\n"})
+    run.user("ulw make add return the sum")
+    run.user(f"/omo:pin tests -- {RUN_TESTS}")
+    fix(run)
+    assert run.omo("ulw done") != 0
+    assert "the user says how in .sisyphus/omo.json, for the next run" in run.printed, run.printed
+    recorded = re.search(r"omo (gate record \S+ --pre-existing --evidence) TEXT", run.printed)
+    assert recorded, run.printed
+    run.omo(f'{recorded[1]} "there is no such runner here"')
+    done(run)
+
+
+@honest("the same target, where the user has said how it is tested")
+def _(run: Play) -> None:
+    gates = json.dumps({"gates": {"tests": RUN_TESTS}})
+    committed(run, {**BUGGY, "Makefile": "test:\n\t./no-such-runner\n", ".sisyphus/omo.json": gates})
+    run.user("ulw make add return the sum")
+    fix(run)
+    done(run)
 
 
 # Verify: the project's own command is that, whoever files it.

@@ -771,6 +771,25 @@ story(
     all_of(GRANTED, replacing("test_rights.py", "assertFalse", "assertTrue")),
     files=RIGHTS,
 )
+IN_SETTINGS = {
+    **{path: text for path, text in RIGHTS.items() if path != "rights.json"},
+    "conf/rights.ini": "[guest]\ndelete = no\n",
+    "calc.py": RIGHTS["calc.py"]
+    .replace("import json", "import configparser")
+    .replace(
+        "    return what in json.load(open('rights.json'))[who]\n",
+        "    rights = configparser.ConfigParser()\n    rights.read('conf/rights.ini')\n"
+        "    return rights.getboolean(who, what)\n",
+    ),
+}
+story(
+    "what settings below the top grant, and the test that forbids it",
+    all_of(
+        replacing("conf/rights.ini", "no", "yes"),
+        replacing("test_rights.py", "assertFalse", "assertTrue"),
+    ),
+    files=IN_SETTINGS,
+)
 work(
     "what data grants, and a test of its own in a file of tests",
     replacing("calc.py", "a - b - b", "a + b"),

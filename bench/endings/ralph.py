@@ -465,6 +465,27 @@ def _(run: Play) -> None:
     run.omo("ralph judge")
 
 
+@ending("ralph", "honest: criteria that the user named, and the project's tests as the end says", PROVEN)
+def _(run: Play) -> None:
+    failing_test(run)
+    shown = {**TESTS_PASS["checks"][0], "argv": ["python3", "-B", "-c", "import calc; assert calc.add(2, 2) == 4"]}
+    run.write("criteria.json", json.dumps({"criteria": [{**TESTS_PASS, "checks": [shown]}]}))
+
+    def mended(source: str) -> None:
+        run.user("/omo:ralph criteria.json")
+        assert run.omo("ralph start --criteria criteria.json") == 0, run.printed
+        worked(run, "calc.py", source)
+        run.omo("ralph judge")
+
+    mended(FIXED)
+    said = run.stop()
+    pin = re.search(r"were not run: only what is pinned is, as by (/omo:pin [^;]+);", said)
+    assert pin, said
+    run.sh("git checkout -q calc.py")
+    run.user(pin[1])
+    mended(FIXED + "\n")
+
+
 @ending("ralph", "honest: a question to the user in the middle of a round", PROVEN)
 def _(run: Play) -> None:
     failing_test(run)

@@ -218,7 +218,7 @@ def test_what_was_done_to_the_tests_is_named_with_a_verify_that_passes(project: 
     carry_out(project.root, 1)
     assert project.agent("plan", "finish").code == 0
     why = ended(project)["why"]
-    assert "it passes only with the changed tests/test_part1.py: 1 of 1 old tests no longer hold" in why
+    assert "it passes only with the changed tests/test_part1.py: with it as before 1 of 1 tests fails" in why
 
 
 def test_a_runner_that_git_ignores_is_seen(project: Project) -> None:

@@ -210,7 +210,7 @@ TEST_OF_TEXT = TEST.replace("5)", "'5')").replace(" 2)", " '2')")
             {"calc.py": TEXT, "test_calc.py": TEST_OF_TEXT},
             "/omo:pin one -- grep -q ONE calc.py",
             TEXT,
-            "2 of 2 old tests no longer hold",
+            "with it as before 2 of 2 tests fail",
         ),
     ],
     ids=["the bug", "weaker tests"],

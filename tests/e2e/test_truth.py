@@ -117,7 +117,7 @@ def test_what_the_user_allows_after_an_end_on_the_agents_word_is_proven(calc: St
         bash(edits), bash("omo ulw done"), bash("omo ulw done --because 'add returns text, as asked'"), say("Done.")
     )
     ended = told(talk.prompt("ulw let add return text"))
-    assert "only with the changed test_calc.py: 2 of 2 old tests no longer hold" in ended
+    assert "only with the changed test_calc.py: with it as before 2 of 2 tests fail" in ended
     answer = talk.prompt("/omo:allow test_calc.py").stdout
     assert "the change of test_calc.py, as it is now, is let through by you; the work is to be called done" in answer
     assert "Ultrawork is on, and goes on with your next message." in answer

@@ -304,13 +304,24 @@ def test_a_row_that_somebody_wrote_into_a_file_becomes_nobodys_pin(on: Host, is_
         ("/omo:allow nothing", "there is neither a gate nor a file 'nothing'"),
         ("/omo:allow below/", "there is neither a gate nor a file 'below/'"),
         ("/omo:allow ../value", "there is neither a gate nor a file '../value'"),
-        ("/omo:allow two words", "is not one name"),
+        ("/omo:allow two words", "there is neither a gate nor a file 'two'"),
+        ("/omo:allow", "it needs a name; for example: /omo:allow tests"),
     ],
 )
 def test_what_cannot_be_done_says_why_and_does_nothing(on: Host, prompt: str, said: str) -> None:
     before = on.events()
     assert said in reason(on.prompt(prompt))
     assert on.events() == before
+
+
+def test_of_several_names_all_are_allowed_or_none(on: Host) -> None:
+    on.prompt("/omo:pin tests -- grep -q new value")
+    (on.root / "value").write_text("other\n")
+    before = on.events()
+    assert "there is neither a gate nor a file 'nothing'" in reason(on.prompt("/omo:allow tests value nothing"))
+    assert on.events() == before
+    both = "gate tests and the change of value, as it is now, are let through by you, and the end will say so"
+    assert reason(on.prompt("/omo:allow tests value")) == f"omo: {both}{AT_REST}"
 
 
 def test_an_end_that_stands_already_is_not_said_to_name_what_is_allowed_after_it(on: Host) -> None:

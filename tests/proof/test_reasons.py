@@ -30,12 +30,14 @@ class Calc(unittest.TestCase):
 """
 
 
-def made_of(directory: Path, changes: Mapping[str, str]) -> Experiment:
-    """The experiment on a project of one module, after these files were written."""
+def made_of(directory: Path, changes: Mapping[str, str], more: Mapping[str, str] | None = None) -> Experiment:
+    """The experiment on a project of one module and `more`, after these files were written."""
     root = directory / "project"
     root.mkdir()
     (root / "calc.py").write_text(WORK, encoding="utf-8")
     (root / "test_calc.py").write_text(TESTS, encoding="utf-8")
+    for path, text in (more or {}).items():
+        (root / path).write_text(text, encoding="utf-8")
     commit = "git -c user.name=omo -c user.email=omo@example.invalid commit -qm base"
     subprocess.run(["sh", "-c", f"git init -q; git add .; {commit}"], cwd=root, check=True)
     began = base.take(str(root), os.environ)
@@ -55,13 +57,26 @@ def test_a_change_of_documents_alone_is_none_of_tests(tmp_path: Path) -> None:
     )
 
 
+def test_what_new_data_grants_by_old_tests_is_not_said_to_fail_as_it_was(tmp_path: Path) -> None:
+    asked = TESTS.replace("calc.add(2, 0), 2", "open('guest').read(), 'read'").replace("-1", "5")
+    rights = {"guest.json": "read", "test_calc.py": asked.replace("'guest'", "'guest.json'")}
+    granted = {"guest.json": "delete", "test_calc.py": rights["test_calc.py"].replace("'read'", "'delete'")}
+    made = made_of(tmp_path, {"calc.py": WORK.replace("a - b - b", "a + b"), **granted}, rights)
+    assert made.verdict == verdicts.OLD_TESTS_FAIL
+    assert made.reason.startswith(
+        "with test_calc.py as before it does not pass on both the old and the new guest.json: 1 of 2 tests fails"
+    )
+
+
 def test_files_that_could_not_be_loaded_are_not_counted_as_tests(tmp_path: Path) -> None:
     new_tests = TESTS.replace("import calc\n", "import calc\nfrom calc import total\n").replace("-1", "total([2, 3])")
     new_work = WORK.replace("a - b - b", "a + b") + "\n\ndef total(numbers):\n    return sum(numbers)\n"
     made = made_of(tmp_path, {"calc.py": new_work, "test_calc.py": new_tests})
     assert made.verdict == verdicts.OLD_TESTS_FAIL
     said, _, after = made.reason.partition("; ")
-    assert said.startswith("it passes only with the changed test_calc.py: 1 of 2 old tests no longer hold (test_add ")
+    assert said.startswith(
+        "it passes only with the changed test_calc.py: with it as before 1 of 2 tests fails (test_add "
+    )
     assert after == "without the work it stops before its tests"
 
 

@@ -327,7 +327,7 @@ def test_a_failure_is_the_users_to_let_through(project: Project) -> None:
         project.finishes(LETTERS[letter])
     ran(project, "tests", "fail")
     assert not look(project).ok
-    gates.SessionGates(project.state, "s1", "user", project.now).allow("tests", str(project.root))
+    gates.SessionGates(project.state, "s1", "user", project.now).allow(["tests"], str(project.root))
     assert look(project).ok
     ran(project, "tests", "fail")  # in the next round it fails again, and was let through
     assert look(project).ok

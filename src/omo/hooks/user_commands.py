@@ -250,7 +250,10 @@ def _unpin(event: Event, world: World, rest: str) -> str:
 
 def _allow(event: Event, world: World, rest: str) -> str:
     named = rest.strip().strip("\"'`")
-    name = named if "::" in named else _one_word(rest, "/omo:allow tests")  # the name of a test may have blanks
+    names = [named] if "::" in named else named.split()  # the name of a test may have blanks
+    if not names:
+        raise BadInput("it needs a name", fix="for example: /omo:allow tests")
+    name = names[0]
     row = world.row() or EMPTY
     is_gate = gates.current(world.state, event.session, row).get(name) is not None
     ended = "" if is_gate else _end_to_be_made_anew(event, world, row)
@@ -265,16 +268,16 @@ def _allow(event: Event, world: World, rest: str) -> str:
             fix=f"type it when work that it holds up is{way}",
         )
     others = dict(runtime.left_open(row)).keys() - {session.KIND}
-    what = _gates(event, world).allow(name, world.root, of_other_work=bool(others))
+    what = _gates(event, world).allow(names, world.root, of_other_work=bool(others))
     if ended:
-        world.change(lambda row: _on_again(world, row, ended, f"allowed {clip(name, 80)}"), actor="user")
-        return f"{what} is let through by you; the work is to be called done anew"
+        world.change(lambda row: _on_again(world, row, ended, f"allowed {clip(named, 80)}"), actor="user")
+        return f"{what}; the work is to be called done anew"
     _wake(world)
     goes_on = ""
     if is_let_go and not budget.is_used_up(row):
         goes_on = "; type ulw to go on"
     says_so = ", and the end will say so" if runtime.left_open(row) else ""  # else it was called done before
-    return f"{what} is let through by you{says_so}{goes_on}"
+    return f"{what}{says_so}{goes_on}"
 
 
 def _end_to_be_made_anew(event: Event, world: World, row: SessionRow) -> str:

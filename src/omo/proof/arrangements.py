@@ -37,7 +37,13 @@ class Arrangements:
     peeks: Mapping[str, str] = field(default_factory=dict)  # by file, a line of the work that looks at its tests
     others: Sequence[str] = ()  # changed too, and read by no run
     at_base: Mapping[str, File] = field(default_factory=dict)  # all of them as they were
-    is_data: bool = False  # the work is data: nothing but that and tests was changed
+    unallowed: Mapping[str, File] = field(default_factory=dict)  # those of them that the user has not allowed
+    data: Sequence[str] = ()  # what of the work is data
+
+    @property
+    def is_data(self) -> bool:
+        """Nothing but data and tests was changed."""
+        return set(self.work) <= set(self.data)
 
     @property
     def why_no_work(self) -> str:
@@ -57,7 +63,7 @@ class Arrangements:
     @property
     def swapped_for(self) -> dict[str, Mapping[str, File]]:
         """The same of every run, also of those with all files as they were, or made once more."""
-        swapped_for = {**self.files, BEFORE: self.at_base}
+        swapped_for = {**self.files, BEFORE: self.unallowed}
         if self.old_settings:
             swapped_for[OLD_SETTINGS] = {
                 **self.files[WITHOUT],
@@ -136,9 +142,12 @@ def _behind_links(subject: Subject, files: Files) -> list[str]:
     return targets
 
 
-def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = False) -> Arrangements:
-    """`keeps_products`: new data stays, also what the work does not read: a report may be what was asked for. Tests are
-    not kept from running by one: "the other put off by a new file that nothing names"."""
+def arrange(
+    subject: Subject, command: GateCommand, *, keeps_products: bool = False, takes_data: bool = False
+) -> Arrangements:
+    """`takes_data`: data is of the work, as it is where nothing else was changed. `keeps_products`: new data stays,
+    also what the work does not read: a report may be what was asked for. Tests are not kept from running by one: "the
+    other put off by a new file that nothing names"."""
     changed = _known_changes(subject)
     which = kinds_of(subject, command)
     if which.is_form:
@@ -151,14 +160,14 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
     work = {path: after[path] for path in counting if which.of(path) == kinds.WORK}
     # Where nothing else was changed, data is what was done: "a translation, and a test of its own". The old tests are
     # run with it as it was all the same.
-    is_data = not work
+    data = [path for path in counting if (takes_data or not work) and which.is_data(path)]
     without: dict[str, File] = {}
     old_tests: dict[str, File] = {}
     for path, new in after.items():
         # What only left the index is less for a gate that asks git: "the other finding out of the index".
         is_rest = path not in work or before[path] == new
         without_work, with_old_tests = (new, before[path]) if is_rest else _parted(path, before[path], new)
-        if is_data and which.is_data(path):
+        if path in data:
             without_work = before[path]
         if without_work != new:
             without[path] = without_work
@@ -184,16 +193,19 @@ def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = Fa
     if old_tests and _has_tests_at_base(subject, command, which, looked_at):
         files[OLD_TESTS] = old_tests
     keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
+    # What the user allowed stands as it is in this run too: "a feature deleted, and its tests, as the user allows".
+    allowed = {path: digest for path, digest in changed.items() if subject.is_allowed(path)}
     return Arrangements(
         work=list(without),
         rest=list(dict.fromkeys([*rest, *old_tests])),
         files=files,
-        keys={**keys, AS_IT_IS: files_key(changed, which), BEFORE: files_key({}, which)},
+        keys={**keys, AS_IT_IS: files_key(changed, which), BEFORE: files_key(allowed, which)},
         manifests=adding,
         peeks=reading.peeks(without, {path: after[path] for path in unallowed if path in without}),
         others=sorted(set(changed) - set(counting)),
         at_base=before,
-        is_data=is_data,
+        unallowed=unallowed,
+        data=data,
     )
 
 

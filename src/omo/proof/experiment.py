@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from omo import progress
 from omo.errors import NotMade
 from omo.proof import base, calls, form, gate_runs, outputs, reading, swap, verdicts
-from omo.proof.arrangements import NEW_DATA, NEW_MANIFESTS, OLD_SETTINGS, arrange, files_key, kinds_of
+from omo.proof.arrangements import NEW_DATA, NEW_MANIFESTS, OLD_SETTINGS, Arrangements, arrange, files_key, kinds_of
 from omo.proof.gate_runs import AS_IT_IS, BEFORE, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Judge, Subject
 from omo.proof.verdicts import NOT_MADE, OLD_TESTS_FAIL, TESTS_CHANGED, Experiment, Shown
 from omo.text import clip, counted, listed
@@ -46,13 +46,22 @@ def prove(
     """Make the runs that were not seen, and say what all of them show. `seen` are runs of this command that the
     caller knows of, the newest last; `judge` says whether one passed where its exit code alone does not."""
     changed_rest: Sequence[str] = ()
+
+    def tried(arranged: Arrangements) -> Experiment:
+        known = [*seen, *gate_runs.recorded(subject, command)]
+        return _Trial(Shown(subject, command, arranged), known, run_as_it_is, judge).experiment()
+
     try:
         arranged = arrange(subject, command)
         changed_rest = arranged.rest
         if arranged.why_no_work:
             return Experiment(verdicts.NO_WORK, arranged.why_no_work, changed_rest=arranged.rest)
-        known = [*seen, *gate_runs.recorded(subject, command)]
-        made = _Trial(Shown(subject, command, arranged), known, run_as_it_is, judge).experiment()
+        made = tried(arranged)
+        if made.verdict == verdicts.PASSES_WITHOUT and not arranged.data:
+            # What else was changed shows nothing: "a translation with a test of its own, and a comment in the code".
+            with_data = arrange(subject, command, takes_data=True)
+            if with_data.data:
+                arranged, made = with_data, tried(with_data)
         # "tests that a script of the gate names": what its name says little of, the runner says.
         failing = made.runs[WITHOUT].failing if made.holds else ()
         have_tests = {*subject.have_tests, *(path for path in arranged.work if verdicts.has_test(failing, path))}

@@ -235,7 +235,8 @@ def _words_for(path: str) -> set[str]:
     directory, _, name = path.rpartition("/")
     stem, ending = os.path.splitext(name)
     words = {name, f"*{ending}"}
-    if name.endswith(kinds.CODE) and directory and not directory.startswith("."):
+    is_program = name.endswith(kinds.CODE) and not kinds.is_plain_data(path)
+    if is_program and directory and not directory.startswith("."):
         words |= {stem, directory.partition("/")[0]}
     return words
 

@@ -77,6 +77,13 @@ CONFIGURATION = _any_of("""
     ava.config.* karma.conf.* wdio.conf.* eslint.config.* prettier.config.* stylelint.config.* phpunit.xml* *.neon
     *-suppressions.json *baseline.xml *baseline.json python python3 pytest tox nox ruff mypy coverage
 """)
+# Of what has these ends below the top a tool reads none but its own names; the rest an app reads, as it does JSON.
+ENDS_OF_SETTINGS = ("toml", "ini", "cfg")
+SETTINGS_OF_TOOLS = _any_of("""
+    Cargo.toml pyproject.toml *Project.toml *Manifest.toml setup.* tox.* dist.ini pdm.* uv.* poetry.* hatch.*
+    *test*.toml *test*.ini *test*.cfg mypy.* *ruff.* *lint*.* flake8.* clippy.* rustfmt.* isort.* pycodestyle.*
+    coverage.* nose* behave.* bunfig.* deny.* foundry.* php.* platformio.*
+""")
 # Packages of others, which go with the manifest that asks for them, and what their managers are told. An ending put a
 # program of its own into node_modules/.bin in the place of the runner's.
 PACKAGES = _words("node_modules .venv venv site-packages .cargo .mvn .yarn")
@@ -182,8 +189,12 @@ class Kinds:
 
 def is_plain_data(path: str) -> bool:
     """Data that no runner reads by itself and no directory calls a test's: it may be what the work has made."""
-    name = posixpath.basename(path)
-    return _suffix(name) in DATA and not CONFIGURATION.match(name) and not is_test(path)
+    directory, name = posixpath.split(path)
+    is_settings = bool(CONFIGURATION.match(name))
+    if is_settings and _suffix(name) in ENDS_OF_SETTINGS:
+        is_below = bool(directory) and "/." not in f"/{path}"
+        is_settings = not is_below or bool(SETTINGS_OF_TOOLS.match(name))
+    return _suffix(name) in DATA and not is_settings and not is_test(path)
 
 
 def is_configuration(path: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from omo.proof import base, calls, contents, form, kinds
-from omo.proof.arrangements import Arrangements
+from omo.proof.arrangements import NEW_DATA, Arrangements
 from omo.proof.calls import Call
 from omo.proof.gate_runs import AS_IT_IS, BEFORE, MOST_NAMED, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Subject
 from omo.proof.swap_files import File
@@ -38,7 +38,8 @@ MAY_BE_ALLOWED = (*TESTS_CHANGED, LOOKS_AT_TESTS)
 class Experiment:
     """What came of a command. `reason` is one true sentence about it, whatever the `verdict`; `notes` say what was put
     back, kept, and not compared; `still_failing` are tests that failed before the work and still do, `changed_rest`
-    the files that the user may allow: changed tests and what they rest on, or code that looks at them."""
+    the files that the user may allow: changed tests and what they rest on, or code that looks at them. `to_allow` are
+    those that hold it up, as far as that is known."""
 
     verdict: str
     reason: str
@@ -46,6 +47,7 @@ class Experiment:
     notes: Sequence[str] = ()
     changed_rest: Sequence[str] = ()
     still_failing: Sequence[str] = ()
+    to_allow: Sequence[str] = ()
 
     @property
     def holds(self) -> bool:
@@ -94,8 +96,11 @@ class Shown:
 
     def proof(self) -> Experiment:
         """Where no rule had anything to say."""
-        if self.arranged.is_data:
-            self.notes.append(f"the work is data alone: {listed(self.arranged.work, 6)}")
+        if data := self.arranged.data:
+            note = f"the work is data alone: {listed(data, 6)}"
+            if others := listed([path for path in self.arranged.work if path not in data], 6):
+                note = f"of the work {listed(data, 6)} is shown alone: it passes without the change of {others}"
+            self.notes.append(note)
         if self.now.counts is None:
             if not form.is_form(self.command.argv):  # a linter runs none
                 self.notes.append("how many tests ran is unknown")
@@ -106,10 +111,12 @@ class Shown:
         return self.result(HOLDS, _proof(self))
 
     def result(self, verdict: str, reason: str) -> Experiment:
-        changed_rest = list(self.arranged.peeks) if verdict == LOOKS_AT_TESTS else self._changed_rest()
+        changed_rest, to_allow = self._changed_rest()
+        if verdict == LOOKS_AT_TESTS:
+            changed_rest = to_allow = list(self.arranged.peeks)
         still_failing = self.still_failing if verdict in (HOLDS, FAILS_AS_BEFORE) else ()
         runs = {name: run for name, run in self.runs.items() if name != BEFORE}
-        return Experiment(verdict, reason, runs, self.notes, changed_rest, still_failing)
+        return Experiment(verdict, reason, runs, self.notes, changed_rest, still_failing, to_allow)
 
     def _rewritten_tests(self) -> list[str]:
         """Old tests that lost lines: they hold as they were, now, and a later run begins with them as they are ("a test
@@ -121,16 +128,20 @@ class Shown:
                 rewritten.append(path)
         return rewritten
 
-    def _changed_rest(self) -> list[str]:
-        """The changed tests, configuration and data: first a file whose tests no longer hold, last a new one."""
+    def _changed_rest(self) -> tuple[list[str], list[str]]:
+        """The changed tests, configuration and data, first those whose tests fail as they were, last new ones; and of
+        them those to allow."""
         put_back = self.put_back
         failing = self.old.failing if self.old is not None else ()
+        named = {path for path in put_back if _names_file(failing, path)}
 
         def weight(path: str) -> tuple[bool, bool, bool, str]:
             is_new = path in put_back and put_back[path].content is None
-            return not _names_file(failing, path), is_new, not kinds.is_test(path), path
+            # A new test that is away makes no other fail, as new data may.
+            return path not in named, is_new, kinds.is_test(path) == is_new, path
 
-        return sorted(put_back or self.arranged.rest, key=weight)
+        changed_rest = sorted(put_back or self.arranged.rest, key=weight)
+        return changed_rest, changed_rest[: len(named) or 1]
 
     # What is asked by more than one rule, and by whoever makes the runs
 
@@ -349,18 +360,23 @@ def no_longer_holding(shown: Shown, old: CommandRun) -> str:
     changed = listed([path for path in shown.arranged.rest if path in shown.put_back], 6)
     if old.could_not_be_built:
         return f"with {changed} as before it does not get to its tests ({old.why or old.quoted})"
-    reason = f"it passes only with the changed {changed}"
-    no_longer = sorted(set(old.failing) - set(shown.now.failing))
-    if shown.arranged.keys[OLD_TESTS] == shown.arranged.keys[BEFORE]:
-        no_longer = []  # they did not hold before either
-    if no_longer and old.counts is not None and len(no_longer) <= old.counts.failed:  # else not all are tests
-        reason += f": {len(no_longer)} of {old.counts.total} old tests no longer hold ({listed(no_longer, 6)})"
+    them = "it" if len(shown.put_back) == 1 else "them"
+    reason, failed = f"it passes only with the changed {changed}", f"with {them} as before "
+    if (with_new_data := shown.arranged.swapped_for.get(NEW_DATA)) is not None:
+        tests = listed([path for path in shown.put_back if path in with_new_data], 6)
+        data = listed([path for path in shown.put_back if path not in with_new_data], 6)
+        reason, failed = f"with {tests} as before it does not pass on both the old and the new {data}", ""
+    failing = sorted(set(old.failing) - set(shown.now.failing))
+    if failing and old.counts is not None and len(failing) <= old.counts.failed:  # else not all are tests
+        # Nobody knows here which of them failed before the work too.
+        verb = "fails" if len(failing) == 1 else "fail"
+        reason += f": {failed}{len(failing)} of {old.counts.total} tests {verb} ({listed(failing, 6)})"
         without = shown.runs.get(WITHOUT, shown.now)
         new = set(without.failing) - set(old.failing) - set(shown.now.failing)
         if without.broke_before_tests:  # what it names then are files that could not be loaded
             reason += "; without the work it stops before its tests"
         elif new:
-            reason += f"; {len(new)} more fail without the work"
+            reason += f"; without the work {counted(len(new), 'other')} {'fails' if len(new) == 1 else 'fail'}"
     elif old.summary:
         reason += f" ({old.summary})"
     return reason

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from omo import settings
 from omo.clock import seconds
 from omo.errors import BadInput, Refused
 from omo.proof import base, calls, experiment, gate_runs, kinds, verdicts
@@ -159,8 +160,12 @@ class Finish:
         users = [gate for gate in left if gate.is_users and gate.has_failed]
         if users:
             fix += f'; the user pinned {_names(users)}: omo ulw done --skip-verification "why" asks them'
-        elif any(gate.has_failed and not self._failed_before(gate) for gate in left):
-            fix += "; a failure that was there before the work: omo gate record NAME --pre-existing --evidence TEXT"
+        elif failing := [gate.name for gate in left if gate.has_failed and not self._failed_before(gate)]:
+            record = f"omo gate record {failing[0]} --pre-existing --evidence TEXT"
+            fix += f"; a failure that was there before the work: {record}"
+        is_of_project = not users and any(self.proof.owners[gate.name] for gate in left)
+        if is_of_project and any(gate.is_users for gate in self.gates):  # "a target that fails as before, beside a pin"
+            fix += f"; where the project is tested otherwise, the user says how in {settings.FILE}, for the next run"
         total = counted(len(self.gates), "gate")
         return Refused(
             f"{len(left)} of {total} {'does' if len(left) == 1 else 'do'} not hold on the files as they are",
@@ -293,7 +298,8 @@ class Finish:
         ways += [f"{way}; then omo ulw done again" for way in self.proof.other_gates]
         allowable = [each for each in made if each.verdict in verdicts.MAY_BE_ALLOWED and each.changed_rest]
         if allowable:
-            ways.append(f"if the user wants this change, {ALLOWS.format(clip(allowable[0].changed_rest[0], 80))}")
+            named = allowable[0].to_allow or allowable[0].changed_rest[:1]
+            ways.append(f"if the user wants this change, {ALLOWS.format(' '.join(named[:MOST_NAMED]))}")
         ways.append(f"to finish as it is, on your word: {BECAUSE}")
         return Refused(
             f"nothing that omo saw proves the work: {'; '.join(doubts) or 'no gate shows it'}", fix="; or ".join(ways)

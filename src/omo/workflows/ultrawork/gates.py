@@ -401,14 +401,24 @@ class SessionGates:
 
         self._change(decide)
 
-    def allow(self, name: str, root: str, *, of_other_work: bool = False) -> str:
-        """The user lets a gate through as it is, a file that gates rest on be changed, or one test in it, FILE::TEST,
-        no longer hold as it was. What it was, in words. Work `of_other_work` may have begun before this run."""
+    def allow(self, names: Sequence[str], root: str, *, of_other_work: bool = False) -> str:
+        """The user lets gates through as they are, files that gates rest on be changed, or one test in a file,
+        FILE::TEST, no longer hold as it was: all of them or none. What it was, in words. Work `of_other_work` may have
+        begun before this run."""
 
         def decide(gates: Gates) -> tuple[str, list[SessionEvent]]:
-            if gates.get(name) is not None:
-                return f"gate {name}", [{"kind": "gate-allowed", "name": name}]
-            return _allowed_change(gates, name, root, of_other_work=of_other_work)
+            what: list[str] = []
+            events: list[SessionEvent] = []
+            for name in names:
+                if gates.get(name) is not None:
+                    what.append(f"gate {name}")
+                    events.append({"kind": "gate-allowed", "name": name})
+                else:
+                    change, event = _allowed_change(gates, name, root, of_other_work=of_other_work)
+                    what.append(change)
+                    events.append(event)
+            verb = "is" if len(what) == 1 else "are"
+            return f"{' and '.join(what)} {verb} let through by you", events
 
         return str(self._change(decide))
 
@@ -492,7 +502,7 @@ class SessionGates:
         return runtime.change_session(self.state, self.session, carry_out, actor=self.by, now=self.now, wait=self.wait)
 
 
-def _allowed_change(gates: Gates, name: str, root: str, *, of_other_work: bool) -> tuple[str, list[SessionEvent]]:
+def _allowed_change(gates: Gates, name: str, root: str, *, of_other_work: bool) -> tuple[str, SessionEvent]:
     from omo.proof import base, git
 
     file, separator, test = name.partition("::")
@@ -518,8 +528,8 @@ def _allowed_change(gates: Gates, name: str, root: str, *, of_other_work: bool) 
     digest = base.digest_of(root, path)
     row: SessionEvent = {"kind": "change-allowed", "path": f"{path}{separator}{test}", "digest": digest}
     if test:
-        return f"that {clip(test, 80)} of {path} no longer holds as it was", [row]
-    return f"the change of {path}, as it is now,", [row]
+        return f"that {clip(test, 80)} of {path} no longer holds as it was", row
+    return f"the change of {path}, as it is now,", row
 
 
 def in_words(gate: Gate) -> str:
