@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.proof import outputs, runners
-from omo.proof.outputs import Counts, asking, quoted, read_printed
+from omo.proof.outputs import Counts, asking, read_printed
 from tests.tables import read
 
 PAGES = Path(__file__).parent / "outputs"
@@ -213,8 +213,8 @@ def test_what_ran(case: Ran) -> None:
     assert output.counts == counts
     assert set(output.failing) == case.failing
     assert output.names_are_whole is case.names_are_whole
-    assert (output.broke_before_tests, outputs.ran_nothing(page(case.page))) == (False, False)
-    assert quoted(page(case.page)) == case.quoted
+    assert (output.broke_before_tests, output.ran_nothing) == (False, False)
+    assert output.quoted == case.quoted
 
 
 @pytest.mark.parametrize("case", BROKE, ids=lambda case: case.page)
@@ -223,20 +223,20 @@ def test_what_broke_before_its_tests(case: Broke) -> None:
     counts = case.counts and Counts(*case.counts)
     assert (output.broke_before_tests, output.counts) == (True, counts)
     assert set(output.missing) == case.missing
-    assert quoted(page(case.page)) == case.quoted
+    assert output.quoted == case.quoted
 
 
 @pytest.mark.parametrize(("name", "exit_code"), NOTHING.items())
 def test_what_ran_nothing(name: str, exit_code: int) -> None:
     output = read_printed(page(name), exit_code)
-    assert (outputs.ran_nothing(page(name)), output.broke_before_tests) == (True, False)
+    assert (output.ran_nothing, output.broke_before_tests) == (True, False)
     assert output.counts is None or output.counts.total == 0
 
 
 @pytest.mark.parametrize(("name", "exit_code"), QUIET.items())
 def test_what_prints_no_summary(name: str, exit_code: int) -> None:
     output = read_printed(page(name), exit_code)
-    assert (output.counts, output.failing, outputs.ran_nothing(page(name))) == (None, [], False)
+    assert (output.counts, output.failing, output.ran_nothing) == (None, [], False)
 
 
 @pytest.mark.parametrize("name", ["pytest-failed", "go-verbose", "mypy-ok"])
@@ -375,7 +375,7 @@ def test_what_breaks_before_tests(text: str, exit_code: int, broke: bool) -> Non
     ],
 )
 def test_a_program_that_is_missing_is_named(text: str, program: str) -> None:
-    assert outputs.not_here(text).partition(" is not here: ")[0] == program
+    assert read_printed(text, 1).not_here.partition(" is not here: ")[0] == program
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ def test_a_program_that_is_missing_is_named(text: str, program: str) -> None:
     ],
 )
 def test_the_line_to_quote(text: str, line: str) -> None:
-    assert quoted(text) == line
+    assert read_printed(text, 1).quoted == line
 
 
 @pytest.mark.parametrize(
@@ -463,24 +463,24 @@ def test_anything_is_read(lines: list[str], exit_code: int | None) -> None:
     assert output.counts is None or min(output.counts) >= 0
     assert not (output.names_are_whole and exit_code is None)
     assert not (output.broke_before_tests and exit_code == 0)
-    assert "\n" not in quoted(text)
-    assert len(quoted(text)) <= 160
+    assert "\n" not in read_printed(text, 1).quoted
+    assert len(read_printed(text, 1).quoted) <= 160
 
 
 def test_a_line_is_read_up_to_a_length() -> None:
     """Patterns look back and forth within a line: without a bound, one long line takes the square of its length."""
-    assert quoted("error " * 20_000).startswith("error error")
+    assert read_printed("error " * 20_000, 1).quoted.startswith("error error")
     assert read_printed(f"{'x' * 2000} 1 passed in 0.1s", 0).counts is None
 
 
 @pytest.mark.parametrize("output", BY_WHAT_RAN["nothing"])
 def test_runners_that_ran_nothing_say_so(output: str) -> None:
-    assert outputs.ran_nothing(output)
+    assert read_printed(output, 0).ran_nothing
 
 
 @pytest.mark.parametrize("output", ["", *BY_WHAT_RAN["something, or no tests"]])
 def test_what_does_not_say_so_ran_something(output: str) -> None:
-    assert not outputs.ran_nothing(output)
+    assert not read_printed(output, 0).ran_nothing
 
 
 @pytest.mark.parametrize("module", [outputs, runners], ids=lambda module: module.__name__)

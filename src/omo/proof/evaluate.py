@@ -219,8 +219,8 @@ def _judged(check: CommandCheck | MetricCheck, outcome: CommandOutcome, searchin
     if isinstance(check, MetricCheck):
         return _measured(check, outcome)
     if outcome.exit_code != check.exit:
-        printed = outcome.stdout + outcome.stderr
-        reasons = [f"{_ending(outcome)}, {check.exit} needed", outputs.not_here(printed) or outputs.quoted(printed)]
+        printed = outputs.printed_by(outcome)
+        reasons = [f"{_ending(outcome)}, {check.exit} needed", printed.not_here or printed.quoted]
         return CheckFinding("fail", ": ".join(filter(None, reasons)), _said(outcome))
     if check.stdout is None or searching.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
         return CheckFinding("pass", _ending(outcome), _said(outcome))
@@ -245,7 +245,8 @@ def _command(check: CommandCheck | MetricCheck, tree: CheckedTree) -> CheckFindi
         return CheckFinding("fail", f"its directory {check.cwd} is not there")
     outcome = run(check.argv, cwd=where, timeout=check.timeout, output_limit=OUTPUT_LIMIT)
     began: Base = {"head": tree.pinned[digest_of_check(check)]}
-    result, why = outputs.result_of(outcome, reading.shadows(str(tree.root), began, check, {}))
+    shadows = reading.shadows(str(tree.root), began, check, {})
+    result, why = outputs.result_of(outcome, outputs.printed_by(outcome), shadows)
     if result == "unknown":
         return CheckFinding("unknown", why, _said(outcome))
     return _judged(check, outcome, tree.searching)

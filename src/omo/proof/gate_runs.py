@@ -94,7 +94,7 @@ class CommandRun(outputs.Printed):
         """Why it does not pass, in words: one that could not be judged has not failed."""
         if self.result != "fail":
             return f"could not be judged: {clip(self.why, 120)}"
-        said = outputs.not_here(self.tail) or self.said
+        said = self.not_here or self.said
         return f"fails ({'; '.join(filter(None, [said, self.not_handed_on]))})"
 
     @property
@@ -248,7 +248,7 @@ def read_run(
     # A file is told from a test by its name, where the project has a blank in its path: "node: an export renamed".
     relative = text.replace(f"{os.path.realpath(outcome.cwd)}/", "").replace(f"{outcome.cwd}/", "")
     printed = outputs.read_printed(relative, outcome.exit_code)
-    result, why = outputs.result_of(outcome, shadows, printed.counts)
+    result, why = outputs.result_of(outcome, printed, shadows)
     if judge is not None and result != "unknown":
         result, why = judge(outcome)
     lacked = _lacked(text, printed, outcome.argv) if result == "fail" else []

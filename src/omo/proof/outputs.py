@@ -90,7 +90,9 @@ class Printed:
     last test. `broke_before_tests`: it failed by a build, an import, a collection or a configuration, and by no test;
     `unreached` files could not be loaded, and count as one test each. `unexpected` of the failing were to fail, and
     passed.
-    `missing` is what its messages say is not there, where it did not succeed. `quoted` is the line that tells most.
+    `missing` is what its messages say is not there, where it did not succeed; `not_here`: a program is, and what would
+    help. `ran_nothing`: its runner says so itself, and nothing beside it says otherwise: neither a pass nor a red.
+    `quoted` is the line that says what failed and how many, or that all passed; without a time.
     """
 
     counts: Counts | None = None
@@ -101,6 +103,8 @@ class Printed:
     missing: Sequence[str] = ()
     subtests: Sequence[str] = ()
     unexpected: Sequence[str] = ()
+    ran_nothing: bool = False
+    not_here: str = ""
     quoted: str = ""
 
 
@@ -131,14 +135,14 @@ def read_printed(text: str, exit_code: int | None) -> Printed:
         missing=sorted(missing),
         subtests=sorted(subtests),
         unexpected=sorted(unexpected),
+        ran_nothing=_ran_nothing(text, summaries),
+        not_here=_not_here(text, summaries),
         quoted=_quoted(text, summaries),
     )
 
 
-def ran_nothing(output: str) -> bool:
-    """A test runner says so itself, and nothing beside it says otherwise: neither a pass nor a red."""
-    text = _page(output)
-    counts = runners.counts_of(runners.summaries(text))
+def _ran_nothing(text: str, summaries: Sequence[RunnerSummary]) -> bool:
+    counts = runners.counts_of(summaries)
     if (counts is not None and (counts.passed or counts.failed)) or _RAN_SOMETHING.search(text):
         return False
     if counts is not None:
@@ -147,12 +151,23 @@ def ran_nothing(output: str) -> bool:
     return built_nothing or bool(_RAN_NOTHING.search(text))
 
 
-def result_of(outcome: CommandOutcome, shadows: Sequence[str] = (), counts: Counts | None = None) -> tuple[str, str]:
+def _not_here(text: str, summaries: Sequence[RunnerSummary]) -> str:
+    """Empty where a test failed."""
+    missing = _NOT_HERE.search(text)
+    if missing is None or any(summary.tests_failed for summary in summaries):
+        return ""
+    return f"{missing[missing.lastindex or 0]} is not here: if the work is not to bring it, {INSTALL}"
+
+
+def printed_by(outcome: CommandOutcome) -> Printed:
+    return read_printed(outcome.stdout + outcome.stderr, outcome.exit_code)
+
+
+def result_of(outcome: CommandOutcome, printed: Printed, shadows: Sequence[str] = ()) -> tuple[str, str]:
     """What a command that was run for the work says of it: pass, fail or unknown, and why it is unknown.
 
     Every workflow asks this of every gate or pinned command that it ran. A program that is missing, one that did not
-    end, one that ran no test, and one in whose place another may have run (`shadows`) have shown nothing. `counts` are
-    those of its output, where that was read already.
+    end, one that ran no test, and one in whose place another may have run (`shadows`) have shown nothing.
     """
     if outcome.timed_out:
         return "unknown", f"timed out after {outcome.duration:.3g} s"
@@ -162,25 +177,9 @@ def result_of(outcome: CommandOutcome, shadows: Sequence[str] = (), counts: Coun
         return "unknown", IN_PLACE_OF_RUNNER.format(shadows[0])
     if not outcome.ok:
         return "fail", ""
-    has_counted = counts is not None and counts.passed + counts.failed > 0
-    if not has_counted and ran_nothing(outcome.stdout + outcome.stderr):
+    if printed.ran_nothing:
         return "unknown", "it ran no test"
     return "pass", ""
-
-
-def quoted(text: str) -> str:
-    """The one line that says what failed and how many, or that all passed; without a time."""
-    text = _page(text)
-    return _quoted(text, runners.summaries(text))
-
-
-def not_here(text: str) -> str:
-    """What would help where a program is missing; empty where none is, or a test failed."""
-    text = _page(text)
-    missing = _NOT_HERE.search(text)
-    if missing is None or any(summary.tests_failed for summary in runners.summaries(text)):
-        return ""
-    return f"{missing[missing.lastindex or 0]} is not here: if the work is not to bring it, {INSTALL}"
 
 
 def _quoted(text: str, read: Sequence[RunnerSummary]) -> str:

@@ -176,7 +176,7 @@ def _run_cited(caller: Caller, command: PinnedCommand, exits: int | None) -> str
     where = globs.directory_inside(Path(caller.root), command.cwd)
     ran = run(command.argv, cwd=where, timeout=command.timeout)
     wanted = command.exit if exits is None else exits
-    result, why = outputs.result_of(ran)
+    result, why = outputs.result_of(ran, outputs.printed_by(ran))
     if result == "unknown":
         return why
     if ran.exit_code == wanted:

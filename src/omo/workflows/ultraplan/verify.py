@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
-from omo.proof.outputs import not_here, quoted, ran_nothing
+from omo.proof.outputs import printed_by
 from omo.proof.run import CommandOutcome, run
 from omo.text import clip
 from omo.workflows.ultraplan.markdown import code_texts, expectation, shell_texts
@@ -156,7 +156,6 @@ def judge_of(command: Verify) -> Callable[[CommandOutcome], tuple[str, str]]:
 def _result(command: Verify, ended: CommandOutcome | None, changed: Collection[str]) -> tuple[str, str]:
     if ended is None:
         return NOT_RUN, "only a shell can run it"
-    output = f"{ended.stdout}\n{ended.stderr}"
     if ended.not_found:
         why = clip(f"{command.argv[0]} cannot be started: {ended.stderr}", LONGEST)
         if os.path.normpath(command.argv[0]) in changed:
@@ -164,12 +163,13 @@ def _result(command: Verify, ended: CommandOutcome | None, changed: Collection[s
         return NOT_RUN, why
     if ended.timed_out:
         return UNKNOWN, f"no answer within {SECONDS:g} s"
+    printed = printed_by(ended)
     if ended.exit_code != command.exit:
         code = f"exit {ended.exit_code}" if ended.exit_code is not None else f"signal {ended.signal}"
         why = f"{code}, {command.exit} needed"
-        if line := not_here(output) or quoted(output):
+        if line := printed.not_here or printed.quoted:
             why += f": {line}"
         return FAIL, why
-    if ran_nothing(output):
-        return FAIL, f"it says itself that it ran no test: {quoted(output)}"
+    if printed.ran_nothing:
+        return FAIL, f"it says itself that it ran no test: {printed.quoted}"
     return PASS, ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from omo.clock import seconds
 from omo.errors import BadInput, Refused
-from omo.proof import base, calls, experiment, gate_runs, kinds, outputs, verdicts
+from omo.proof import base, calls, experiment, gate_runs, kinds, verdicts
 from omo.proof.typed_commands import is_newer
 from omo.proof.verdicts import Experiment
 from omo.text import clip, counted, listed
@@ -302,9 +302,9 @@ class Finish:
 
 
 def _ran_nothing(ran: GateRun) -> bool:
-    """Whether its runner says so, and all that it printed is known: "honest: a gate with a wrong path, removed"."""
+    """Whether its runner says so: "honest: a gate with a wrong path, removed"."""
     run = gate_runs.run_of(ran.row)
-    return not run.failing and len(run.tail) < gate_runs.TAIL and outputs.ran_nothing(run.tail)
+    return run.ran_nothing and not run.failing
 
 
 def _names(gates: Sequence[Gate]) -> str:
