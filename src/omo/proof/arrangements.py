@@ -138,7 +138,7 @@ def _behind_links(subject: Subject, files: Files) -> list[str]:
 
 def arrange(subject: Subject, command: GateCommand, *, keeps_products: bool = False) -> Arrangements:
     """`keeps_products`: new data stays, also what the work does not read: a report may be what was asked for. Tests are
-    not kept from running by one: "a test put off by a new file that nothing names"."""
+    not kept from running by one: "the other put off by a new file that nothing names"."""
     changed = _known_changes(subject)
     which = kinds_of(subject, command)
     if which.is_form:
@@ -204,7 +204,7 @@ def _known_changes(subject: Subject) -> Mapping[str, str]:
         raise NotMade(f"what was changed is not known ({subject.look.unknown})")
     if not changed:
         raise NotMade("no file was changed")
-    for path in changed:  # "a comment, and the base in another encoding"
+    for path in changed:  # "the base in another encoding by .gitattributes"
         if posixpath.basename(path) == ".gitattributes" and not subject.is_allowed(path):
             asked = f"if the user wants that, they type /omo:allow {path}"
             raise NotMade(f"{path} was changed, by which git says what files hold; {asked}")

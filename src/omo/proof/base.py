@@ -291,7 +291,7 @@ def changed_at_end(root: str, began: Base | str, marked: FilesAtEnd) -> list[str
 
 def _without_leftovers(root: str, head: str | None, changed: Files, left_out: Iterable[str]) -> Files:
     """Also those that git tracks: `git add -A` after an end would otherwise be a change. Not those that the commit has:
-    "work in a directory called coverage, put back before the Stop"."""
+    "all mended, in a directory that is called coverage, and put back"."""
     leftovers = list(filter(is_leftover, changed))
     if leftovers and head:
         command = ["ls-tree", "-z", "--name-only", head, "--", *leftovers]

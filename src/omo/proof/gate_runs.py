@@ -199,7 +199,7 @@ class Subject:
     @cached_property
     def read_by_tests(self) -> frozenset[str]:
         """The changed documents, data and examples that tests of the base name, programs by their module and directory:
-        "the wrong result in a document that a test reads", "a program in examples/ that a test runs"."""
+        "the wrong result in a document that a test reads", "an example program that a test runs"."""
         head, plain = self.began.get("head"), kinds.Kinds(present=self.present)
         words = {}
         for path in self.look.changed or ():

@@ -222,9 +222,9 @@ class GitSettings:
     """What of a repository's configuration makes git see files otherwise than they are.
 
     `file_mode` says whether it looks at the executable bit, `conversions` how it reads and writes contents ("the base
-    in CRLF, by a setting of the clone"). `as_they_are` are options by which it takes files as they are on the disk and
-    starts no program of a filter: configuration is anybody's to write. Files of such a filter (git-lfs, git-crypt) then
-    differ from the commit, and are told apart by what they hold.
+    with other line ends, by a setting of git's"). `as_they_are` are options by which it takes files as they are on the
+    disk and starts no program of a filter: configuration is anybody's to write. Files of such a filter (git-lfs,
+    git-crypt) then differ from the commit, and are told apart by what they hold.
     """
 
     def __init__(self, entries: Sequence[str]) -> None:
