@@ -156,7 +156,6 @@ def judge_of(command: Verify) -> Callable[[CommandOutcome], tuple[str, str]]:
 def _result(command: Verify, ended: CommandOutcome | None, changed: Collection[str]) -> tuple[str, str]:
     if ended is None:
         return NOT_RUN, "only a shell can run it"
-    printed = printed_by(ended)
     if ended.not_found:
         why = clip(f"{command.argv[0]} cannot be started: {ended.stderr}", LONGEST)
         if os.path.normpath(command.argv[0]) in changed:
@@ -164,6 +163,7 @@ def _result(command: Verify, ended: CommandOutcome | None, changed: Collection[s
         return NOT_RUN, why
     if ended.timed_out:
         return UNKNOWN, f"no answer within {SECONDS:g} s"
+    printed = printed_by(ended)
     if ended.exit_code != command.exit:
         code = f"exit {ended.exit_code}" if ended.exit_code is not None else f"signal {ended.signal}"
         why = f"{code}, {command.exit} needed"
