@@ -11,7 +11,7 @@ import pytest
 
 from omo.errors import Refused
 from omo.state import ledger
-from omo.workflows.ultragoal import end, goal_tool, lifecycle
+from omo.workflows.ultragoal import goal_tool, lifecycle
 from tests.ultragoal.project import ONE, THREE, Project
 
 Lines = list[bytes]
@@ -172,7 +172,7 @@ def test_what_is_whole_stands_after_the_users_repair_and_the_plan_goes_on(projec
     while (goal := project.plan().active or project.hand_out()) is not None:
         project.complete(goal.id)
     assert project.final() == "G003"
-    (exception,) = end.exceptions(project.plan())
+    (exception,) = project.plan().exceptions
     assert exception["what"] == f"its ledger was damaged after row {DAMAGE[name][1]}"
 
 

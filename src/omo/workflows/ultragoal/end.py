@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from omo.text import clip, listed
 from omo.work import outcome
-from omo.work.outcome import exception
-from omo.work.status import NextStep
+from omo.work.bound import files_of_end
 from omo.workflows.ultragoal import receipts, reviewers
-from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.plan import MOST_NAMED, Plan
 from omo.workflows.ultragoal.reviewers import ARCHITECT, CLEAN, INDEPENDENT, NOT_REVIEWED, REQUEST
 from omo.workflows.ultragoal.run import PlanRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import LetThrough, Outcome
-    from omo.workflows.ultragoal.plan import Receipt, Wording
+    from omo.state.rows import Outcome
+    from omo.workflows.ultragoal.plan import PlanRow, Receipt
 
-LONGEST = 120
-MOST_NAMED = 10
 MOST_TITLES = 4
 LONGEST_TITLE = 40
+
+
+def end_of(run: PlanRun, plan: Plan) -> list[PlanRow]:
+    """How the plan ended is written down with what brings it to its end: later changes are other work."""
+    if plan.is_open or receipts.unproven(plan, run.directory):
+        return []
+    files = files_of_end(run.caller.root, run.caller.events)
+    return [{"kind": "plan_ended", "outcome": outcome_of(run, plan), "files": files}]
 
 
 def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
@@ -36,12 +41,7 @@ def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
     allowed: list[str] = []
     for goal in plan.required:
         allowed += goal.receipt.get("allowed") or []
-    return outcome.finished(outcome.JUDGED, facts, doubts, exceptions(plan), dict.fromkeys(allowed))
-
-
-def unfinished(plan: Plan, step: NextStep) -> Outcome:
-    """No goal is open, and the plan is not at its end: a receipt is missing, or the session's goal is not complete."""
-    return outcome.not_proven(f"{plan.tally}; open is: {step.text}", exceptions(plan))
+    return outcome.finished(outcome.JUDGED, facts, doubts, plan.exceptions, dict.fromkeys(allowed))
 
 
 def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
@@ -80,38 +80,3 @@ def doubts_of(plan: Plan) -> list[str]:
         named = listed(goals, MOST_NAMED)
         doubts.insert(0, f"{NOT_REVIEWED}, no clean verdict of {agents_named} on its files was seen for {named}")
     return doubts
-
-
-def exceptions(plan: Plan) -> list[LetThrough]:
-    """What the agent let go of the plan as it was made, what of the evidence it did not run again, and which pins of
-    theirs the user let through."""
-    let_through = list(plan.exceptions)
-    uncleaned = [goal.id for goal in plan.required if goal.receipt.get("cleaned") is False]
-    if uncleaned:
-        what = f"no cleaner looked at {listed(uncleaned, MOST_NAMED)}"
-        let_through.append(exception(what, "agent", "its report belongs to the gate of every goal, and was left out"))
-    for goal in plan.goals:
-        let_through += exceptions_of(goal)
-    return let_through
-
-
-def exceptions_of(goal: Goal) -> list[LetThrough]:
-    let_through = []
-    receipt, steering = goal.receipt, goal.steering
-    if steering.get("by") == "agent":
-        first = steering.get("firstWording")
-        rationale = clip(str(steering.get("rationale") or "no reason given"), LONGEST)
-        if goal.status == "superseded" and steering.get("noReplacementRequired"):
-            let_through.append(exception(f"{goal.id} was dropped: {clip(goal.title, 80)}", "agent", rationale))
-        elif goal.is_required and first and first != goal.wording:
-            what = f"{goal.id} was reworded: {_wording(first)} became {_wording(goal.wording)}"
-            let_through.append(exception(what, "agent", rationale))
-    for exempted in receipt.get("exemptions") or []:
-        what = f"{goal.id}: {exempted.get('artifact')} was not run again ({exempted.get('reasonCode')})"
-        why = f"{str(exempted.get('reason')).rstrip('. ')}, approved by {exempted.get('approvedBy')}"
-        let_through.append(exception(what, str(receipt.get("by")), clip(why, LONGEST)))
-    return let_through + (receipt.get("letThrough") or [])
-
-
-def _wording(wording: Wording) -> str:
-    return f"{clip(str(wording['title']), 60)!r} ({clip(str(wording['objective']), 80)})"

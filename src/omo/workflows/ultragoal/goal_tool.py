@@ -11,11 +11,10 @@ from omo.errors import Refused, Unreadable
 from omo.json_text import Json
 from omo.result import Result
 from omo.text import clip, counted
-from omo.work.bound import files_of_end
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.end import outcome_of
+from omo.workflows.ultragoal.end import end_of
 from omo.workflows.ultragoal.next_step import next_step, tool_step
 from omo.workflows.ultragoal.plan import Plan, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, run_of
@@ -99,19 +98,11 @@ def operate(operation: str, run: PlanRun, objective: str | None = None) -> Sessi
         elif operation == "pause":
             row["why"] = run.why_it_may_rest("omo goal pause")
         elif operation == "complete":
-            row["receipts"], end = _proof(run, plan), _end(run, plan)
+            row["receipts"], end = _proof(run, plan), end_of(run, plan)
         left = after(goal, {**row, "ts": stamp(run.caller.now)})
         return SessionGoalOutcome(left, goal.status), [row, *end]
 
     return run.change_plan(decide)
-
-
-def _end(run: PlanRun, plan: Plan) -> list[PlanRow]:
-    """Where this brings the plan to its end, how it ended is written down then: later changes are other work."""
-    if plan.is_open or receipts.unproven(plan, run.directory):
-        return []
-    files = files_of_end(run.caller.root, run.caller.events)
-    return [{"kind": "plan_ended", "outcome": outcome_of(run, plan), "files": files}]
 
 
 def _objective_for(plan: Plan, given: str | None) -> str:

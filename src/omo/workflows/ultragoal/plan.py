@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from omo.errors import BadInput, Refused, Unreadable
 from omo.json_text import Json
 from omo.state.ledger_rows import From, LedgerRow
-from omo.text import clip, counted
+from omo.text import clip, counted, listed
 from omo.work.outcome import exception, repaired
 from omo.work.run import require_objects
 from omo.workflows.ultragoal import session_goal
@@ -136,6 +136,8 @@ class PlanRow(LedgerRow, From, total=False):
 
 
 VERSION = 1
+LONGEST = 120
+MOST_NAMED = 10
 CREATED = "plan_created"
 MARKED, HANDED_OFF, TAKEN_UP = "handoff_marked", "handed_off", "taken_up"
 MODES = ("aggregate", "per-story")
@@ -222,6 +224,25 @@ class Goal:
         """The goal whose review this one has to satisfy, where it is such a one."""
         return self.steering.get("blockedGoalId")
 
+    @property
+    def exceptions(self) -> list[LetThrough]:
+        """What the agent let go of it as it was made, what of its evidence was not run again, and which pins of theirs
+        the user let through."""
+        exceptions = []
+        if self.steering.get("by") == "agent":
+            first = self.steering.get("firstWording")
+            rationale = clip(str(self.steering.get("rationale") or "no reason given"), LONGEST)
+            if self.status == "superseded" and self.steering.get("noReplacementRequired"):
+                exceptions.append(exception(f"{self.id} was dropped: {clip(self.title, 80)}", "agent", rationale))
+            elif self.is_required and first and first != self.wording:
+                what = f"{self.id} was reworded: {_in_words(first)} became {_in_words(self.wording)}"
+                exceptions.append(exception(what, "agent", rationale))
+        for exempted in self.receipt.get("exemptions") or []:
+            what = f"{self.id}: {exempted.get('artifact')} was not run again ({exempted.get('reasonCode')})"
+            why = f"{str(exempted.get('reason')).rstrip('. ')}, approved by {exempted.get('approvedBy')}"
+            exceptions.append(exception(what, str(self.receipt.get("by")), clip(why, LONGEST)))
+        return exceptions + (self.receipt.get("letThrough") or [])
+
     def require(self, what: str) -> None:
         """Refused where that cannot be done to a goal of this status."""
         if what not in MAY[self.status]:
@@ -229,6 +250,10 @@ class Goal:
                 f"goal {self.id} is {self.status}: {what} is not possible from there",
                 fix=WAYS_ON[self.status].format(id=self.id),
             )
+
+
+def _in_words(wording: Wording) -> str:
+    return f"{clip(str(wording['title']), 60)!r} ({clip(str(wording['objective']), 80)})"
 
 
 @dataclass
@@ -248,7 +273,7 @@ class Plan:
     requests: list[str] = field(default_factory=list)  # what the user asked for, as a hook heard them type it
     left_out: list[str] = field(default_factory=list)  # goals that the user typed, and that are none of these
     handoff: Handoff | None = None  # by whom, and to which workflow; None while it is worked on here
-    exceptions: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, repairs of its ledger
+    let_through: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, repairs of its ledger
     outcome: Outcome | None = None  # how it ended, once no goal is open
     ended_at: str = ""
     files_at_end: FilesAtEnd | None = None
@@ -351,6 +376,19 @@ class Plan:
         if known := self.background(goal):
             lines += ["", *(f"Background: {clip(fact, 400)}" for fact in known)]
         return "\n".join(lines)
+
+    @property
+    def exceptions(self) -> list[LetThrough]:
+        """What was let through without its proof, of the plan and of each goal."""
+        exceptions = list(self.let_through)
+        uncleaned = [goal.id for goal in self.required if goal.receipt.get("cleaned") is False]
+        if uncleaned:
+            what = f"no cleaner looked at {listed(uncleaned, MOST_NAMED)}"
+            why = "its report belongs to the gate of every goal, and was left out"
+            exceptions.append(exception(what, "agent", why))
+        for goal in self.goals:
+            exceptions += goal.exceptions
+        return exceptions
 
     @property
     def handoff_in_words(self) -> str:
@@ -493,12 +531,12 @@ def apply(plan: Plan, row: PlanRow) -> None:
             by = str(row.get("actor"))
             if by == "agent" and plan.handoff is None and plan.is_open:
                 what = f"the plan was handed off with {counted(len(plan.open_goals), 'open goal')}"
-                plan.exceptions.append(exception(what, by, "and then taken up again"))
+                plan.let_through.append(exception(what, by, "and then taken up again"))
             plan.handoff = {"by": by, "to": row.get("to")}
         case "taken_up":
             plan.handoff = None
         case "repaired":
-            plan.exceptions.append(repaired(row))
+            plan.let_through.append(repaired(row))
         case "adopted":
             plan.session = row["session"]
         case "moved":

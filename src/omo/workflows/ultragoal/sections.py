@@ -24,7 +24,6 @@ from omo.work.sections import (
 from omo.work.status import Item, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.end import exceptions_of
 from omo.workflows.ultragoal.gate import media, proof
 from omo.workflows.ultragoal.plan import Goal, Receipt
 from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, independence_of
@@ -157,7 +156,7 @@ def _notices(goal: Goal, item: Item | None, problem: str) -> list[Notice]:
         notices.append(Notice("damaged", problem, goal.id))
     if item is not None and NOT_REVIEWED in item.overrides:
         notices.append(Notice(NOT_REVIEWED, independence_of(goal.receipt), goal.id))
-    for exception in exceptions_of(goal):
+    for exception in goal.exceptions:
         what = exception["what"].removeprefix(f"{goal.id}: ")  # which stands beside it
         text = f"by the {exception['by']}: {exception['why']}"
         notices.append(Notice(clip(what, 200), clip(text, 400), goal.id, until_end=True))

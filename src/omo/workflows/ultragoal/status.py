@@ -9,12 +9,12 @@ from omo.errors import OmoError
 from omo.proof import artifacts
 from omo.state.runtime import part
 from omo.text import clip, counted
+from omo.work import outcome
 from omo.work.agents import FULL
 from omo.work.publish import publish, publish_damage
 from omo.work.status import LONGEST_SHORT, Command, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.end import unfinished
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
 from omo.workflows.ultragoal.reviewers import NOT_REVIEWED
@@ -190,8 +190,8 @@ def _state(plan: Plan, step: NextStep) -> Summary:
         return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at, "files": files}
     if not plan.is_open and step.action in ONE_COMMAND_LEFT:
         return {"state": "active"}
-    if not plan.is_open:
-        return {"state": "done", "outcome": unfinished(plan, step)}
+    if not plan.is_open:  # a receipt is missing, or the session's goal is not complete
+        return {"state": "done", "outcome": outcome.not_proven(f"{plan.tally}; open is: {step.text}", plan.exceptions)}
     waits: Summary = {"state": "paused", "told": False, "own": True}
     if plan.handoff is not None:
         return {**waits, "why": plan.handoff_in_words, "question": "Go on with planning?"}

@@ -22,7 +22,6 @@ from omo.work.run import Caller, caller_of, require_own
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import critique as critiques
 from omo.workflows.ultraplan import document as documents
-from omo.workflows.ultraplan import finish as finishing
 from omo.workflows.ultraplan import progress, propose, rules
 from omo.workflows.ultraplan import start as starting
 from omo.workflows.ultraplan.critique import CriticVerdict
@@ -273,6 +272,8 @@ def _begun(begun: Started, context: Context) -> Result:
 
 
 def skip(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.workflows.ultraplan import finish as finishing  # with all that an end needs
+
     run = _own_run(arguments, context)
     step = finishing.skip(run, arguments.step, arguments.reason)
     text = f"Step {arguments.step} is skipped, and the report says so.\nNext: {step.text}"
@@ -294,6 +295,8 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.workflows.ultraplan import finish as finishing
+
     if arguments.failed is None and (arguments.error or arguments.tried):
         raise BadInput("--error and --tried belong to --failed STEP", fix="omo plan finish --help")
     if arguments.abandon is None:
