@@ -149,7 +149,7 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer | None:
         if row is None or session.is_cancelled(row) or not can_go_on:
             return runtime.Change(None)
         if runtime.work_in(row, "exhausted") or is_called_off:
-            after = session.go_on(row, limits=limits, now=world.now, named=named)
+            after = session.resume_with_all_blocks(row, limits=limits, now=world.now, named=named)
         else:
             after = session.with_hours_left(session.resume(row, named=named), limits=limits, now=world.now)
         after = session.answered(_with_clock_running(event, after, world.now))

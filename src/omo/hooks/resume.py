@@ -114,7 +114,7 @@ def _wake(caller: Caller) -> Resumed:
         if row is None:
             raise Refused(f"nothing waits in session {caller.session}", fix="omo next")
         if caller.by == "user":
-            after = session.go_on(row, limits=caller.limits, now=caller.now)
+            after = session.resume_with_all_blocks(row, limits=caller.limits, now=caller.now)
             if not runtime.work_in(after, "active"):
                 raise Refused(budget.cause(row), fix=budget.way_on(row))
         elif runtime.work_in(row, "paused"):
@@ -169,7 +169,7 @@ def _take_up(caller: Caller, source: str, client: str) -> Resumed:
         after = session.of_client(session.take_up(own, spending.end_unseen_turn(theirs)), client)
         after = budget.taken_up(after, caller.now)
         if caller.by == "user":
-            after = session.go_on(after, limits=caller.limits, now=caller.now)
+            after = session.resume_with_all_blocks(after, limits=caller.limits, now=caller.now)
         taken: SessionEvent = {"kind": "taken-up", "from": source, "work": runs}
         given: SessionEvent = {"kind": "taken-by", "session": caller.session, "work": runs}
         return (

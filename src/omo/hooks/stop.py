@@ -86,7 +86,7 @@ class _Stop:
         size = 0
         if row is not None:
             if not event.limit_notice:
-                row = session.host_goes_on(row)  # this turn was none that a limit ended
+                row = session.end_wait_for_host(row)  # this turn was none that a limit ended
             if is_live(row):
                 row = spending.follow(budget.with_settings(row, self.in_force.budget), event, now)
                 row = self.counter.counted(row, now)

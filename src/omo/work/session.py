@@ -35,11 +35,9 @@ if TYPE_CHECKING:
 KIND = "ulw"
 NEW_TASK, SAME_TASK, NO_TASK = "new", "same", "none"
 WAITING = ("waiting", "paused", "blocked")
-# Of a summary, what goes when its state does.
-OF_A_STATE = (
-    *("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName", "hostLimit"),
-    *("files", "changed", "stopped", "answered", "damaged", "calledOff"),
-)
+# Of a summary, what goes when its state does: what the user reads of it, and the rest.
+STATE_SHOWN = ("why", "question", "told", "endedBy", "outcome", "stoppedByName", "calledOff")
+OTHER_STATE_FIELDS = ("own", "at", "unvouched", "hostLimit", "files", "changed", "stopped", "answered", "damaged")
 CANCELLED = (
     "the user has cancelled what is on in this session: no Stop is held, and no fence is up, until they type ulw"
 )
@@ -49,8 +47,8 @@ MOST_CALLS = 5
 LONGEST_GIVEN_UP = 200
 MOST_GIVEN_UP = 10
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
-OF_A_CONVERSATION = ("client", "instructed", "pins", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
-OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo", "refused")
+CONVERSATION_FIELDS = ("client", "instructed", "pins", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
+TURN_FIELDS = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo", "refused")
 ON: StopContinuation = {"disabled": False, "disabledReason": None}
 
 
@@ -114,10 +112,9 @@ def _as_wanted(old: SessionRow, kind: str, summary: Summary, wanted: Wanted, now
         return summary
     if is_cancelled(old) and not (wanted.takes_up(kind) or wanted.takes_cancel_back()):
         return {**_active(summary), "state": CALLED_OFF, "calledOff": stamp(now)}
-    is_to_stay = bool(summary.get("stoppedByName")) and kind != wanted.kind
-    if state == "active" or is_to_stay or summary.get("cleared"):
-        return summary
-    return _active(summary)
+    is_stopped = summary.get("stoppedByName") and kind != wanted.kind
+    stays = state == "active" or is_stopped or summary.get("cleared")
+    return summary if stays else _active(summary)
 
 
 def _is_for_ultrawork(old: SessionRow, work: Work) -> bool:
@@ -216,34 +213,25 @@ def put_work(row: SessionRow | None, kind: str, summary: Summary, *, limits: Lim
 
 
 def kept_state(row: SessionRow, old: Summary, summary: Summary) -> Summary:
-    """A workflow's new summary, as far as its state is its own to say.
-
-    What the user paused stays paused, and what a breaker let go stays so until they arm the session again. A
-    workflow's `own` pause ends when the workflow no longer says so. What the user was told is not told again.
-    """
+    """A workflow's new summary, as far as its state is its own to say: not where the user paused or stopped it, nor
+    where a breaker let go, until they arm the session again. What they were told is not told again."""
     was, state = old.get("state"), summary["state"]
-    stays_paused = is_paused_by_user(old) and state == "active"
-    is_let_go = was == "exhausted" and not row["ulw"].get("enabled")
-    is_stopped = bool(old.get("stoppedByName")) or was == CALLED_OFF
-    if stays_paused or (state != "done" and (is_let_go or is_stopped)):
-        return {**summary, **_of_a_state(old)}
+    is_let_go = was == CALLED_OFF or old.get("stoppedByName") or (was == "exhausted" and not row["ulw"].get("enabled"))
+    if (is_let_go and state != "done") or (is_paused_by_user(old) and state == "active"):
+        return _as_it_stood(summary, old)
     if "told" in summary and was == state and old.get("why") == summary["why"]:
         known: Summary = {**summary, "told": old.get("told", False)}
         if old.get("answered"):
             known["answered"] = True
         return known
     is_same_end = was == state == "done" and old.get("run") == summary.get("run") and not old.get("unvouched")
-    if is_same_end and old.get("told") is True:
-        return _told(summary)
-    return summary
+    return _told(summary) if is_same_end and old.get("told") is True else summary
 
 
-def _of_a_state(summary: Summary) -> Summary:
-    """What it says of how it stands, and why."""
-    kept = ("state", "why", "question", "told", "endedBy", "outcome", "stoppedByName", "calledOff")
-    said: Any = {key: value for key, value in summary.items() if key in kept}
-    of_a_state: Summary = said
-    return of_a_state
+def _as_it_stood(summary: Summary, old: Summary) -> Summary:
+    """With how it stood, and why."""
+    stood: Any = {key: value for key, value in old.items() if key in ("state", *STATE_SHOWN)}
+    return {**summary, **stood}
 
 
 def with_earlier(old: Summary, summary: Summary) -> Summary:
@@ -353,24 +341,24 @@ def wait_for_host(row: SessionRow, why: str) -> SessionRow:
     return _with_active(row, {"state": "waiting", "why": why, "question": "", "told": False, "hostLimit": True})
 
 
-def host_goes_on(row: SessionRow) -> SessionRow:
+def end_wait_for_host(row: SessionRow) -> SessionRow:
     """The host works again, with or without a word of the user's."""
     return _with_work(row, {kind: _active(work) for kind, work in work_in(row, "waiting") if work.get("hostLimit")})
 
 
 def take_up(row: SessionRow, theirs: SessionRow) -> SessionRow:
     """The row of a session that takes up all that another one has not ended, as it stands there."""
-    ulw = without(theirs["ulw"], *OF_A_TURN)
+    ulw = without(theirs["ulw"], *TURN_FIELDS)
     work: Work = dict(row["work"])
     for kind, summary in theirs["work"].items():
         if not _stays_behind(summary):
             work[kind] = summary
-    return host_goes_on({**row, **without(theirs, *OF_A_CONVERSATION), "ulw": ulw, "work": work})
+    return end_wait_for_host({**row, **without(theirs, *CONVERSATION_FIELDS), "ulw": ulw, "work": work})
 
 
 def taken_up(row: SessionRow, by: str) -> SessionRow:
     """The row of the session that had it. It is live no longer, and its next Stop, if there is one, tells the user."""
-    after: Any = {key: value for key, value in row.items() if key in OF_A_CONVERSATION}
+    after: Any = {key: value for key, value in row.items() if key in CONVERSATION_FIELDS}
     work: Work = {}
     for kind, summary in row["work"].items():
         if _stays_behind(summary):
@@ -386,18 +374,6 @@ def taken_up(row: SessionRow, by: str) -> SessionRow:
 def _stays_behind(summary: Summary) -> bool:
     """What is over, or was given up, is no part of what goes on."""
     return summary.get("state") == "done" or bool(summary.get("cleared"))
-
-
-def go_on(row: SessionRow, *, limits: Limits, now: float, named: str = "") -> SessionRow:
-    """The user says that it goes on: what waited or a breaker let go is active again, with all blocks.
-
-    Not what used up its budget, which they raise by its own command.
-    """
-    states = WAITING if budget.is_used_up(row) else (*WAITING, "exhausted")
-    after: SessionRow = {**resume(row, states=states, named=named), "stopContinuation": ON, "denials": {}}
-    if work_in(after, "active"):
-        after = _with_all_blocks(after, limits, now)
-    return after
 
 
 def without_request(row: SessionRow) -> SessionRow:
@@ -435,21 +411,29 @@ def stop_by_name(row: SessionRow, kind: str, *, why: str, told: bool) -> Session
 
 
 def resume(row: SessionRow, *, states: tuple[str, ...] = WAITING, own: bool = True, named: str = "") -> SessionRow:
-    """Whatever waited is active again, or the one workflow that was named. A plan given up never.
-
-    A workflow's `own` wait only if that is meant. What was stopped by its name stays so while other work goes on, and
-    what was called off until it is named.
-    """
-    waiting: Work = {kind: _active(summary) for kind, summary in work_in(row, CALLED_OFF) if kind == named}
+    """What waited is active again: the one workflow that was `named`, even if it was called off; else all but what was
+    stopped by its name; that too, where nothing else is on. A workflow's `own` wait only if that is meant, and what was
+    given up never."""
+    waiting = []
     for kind, summary in work_in(row, *states):
         if not summary.get("cleared") and (own or not summary.get("own")):
-            waiting[kind] = _active(summary)
-    others = {kind: active for kind, active in waiting.items() if not row["work"].get(kind, {}).get("stoppedByName")}
-    if named in waiting:
-        waiting = {named: waiting[named]}
-    elif others or work_in(row, "active"):
-        waiting = others
-    return forget_message(_with_work(row, waiting))
+            waiting.append((kind, summary))
+    going = [work for work in (*work_in(row, CALLED_OFF), *waiting) if work[0] == named]
+    if not going:
+        going = [work for work in waiting if not work[1].get("stoppedByName")]
+    if not going and not work_in(row, "active"):
+        going = waiting
+    return forget_message(_with_work(row, {kind: _active(summary) for kind, summary in going}))
+
+
+def resume_with_all_blocks(row: SessionRow, *, limits: Limits, now: float, named: str = "") -> SessionRow:
+    """The user says that it goes on: also what a breaker let go, but not what used up its budget, which they raise by
+    its own command."""
+    states = WAITING if budget.is_used_up(row) else (*WAITING, "exhausted")
+    after: SessionRow = {**resume(row, states=states, named=named), "stopContinuation": ON, "denials": {}}
+    if work_in(after, "active"):
+        after = _with_all_blocks(after, limits, now)
+    return after
 
 
 def with_hours_left(row: SessionRow, *, limits: Limits, now: float) -> SessionRow:
@@ -668,4 +652,4 @@ def _with_work(row: SessionRow, changed: Work) -> SessionRow:
 
 
 def _active(summary: Summary) -> Summary:
-    return {**without(summary, *OF_A_STATE), "state": "active"}
+    return {**without(summary, *STATE_SHOWN, *OTHER_STATE_FIELDS), "state": "active"}
