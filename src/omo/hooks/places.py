@@ -119,7 +119,7 @@ def _is_later(place: Place) -> bool:
         if " ".join(opens[:size]) in place_words.TIMES:
             return True
         if not place.leads and " ".join(ends[-size:]) in place_words.TIMES:
-            return ends[-size - 1 : -size] == [] or ends[-size - 1] not in place_words.DUE
+            return place_words.DUE.isdisjoint(ends[-size - 1 : -size])
     return False
 
 
@@ -179,7 +179,7 @@ def _is_object(place: Place) -> bool:
     if last in place_words.TOPICS:
         return not is_turned_to and (last != "for" or words[0] != "this")  # "this one is for ulw"
     if last == "in" and previous in place_words.FAULTS:  # "fix the bug in ulw"
-        return words[-3:-2] != [] and words[-3] in place_words.DETERMINERS and place.behind[:1] != ["mode"]
+        return not place_words.DETERMINERS.isdisjoint(words[-3:-2]) and place.behind[:1] != ["mode"]
     content = [word for word in words if word not in wordlists.SMALL and word not in wordlists.COURTESY]
     return last in place_words.HANDLES and (content[:1] in ([last], []) or last.endswith("s"))
 

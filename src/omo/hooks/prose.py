@@ -145,7 +145,9 @@ def _opening(line: str, above: str, text: str, start: int) -> tuple[str, str, tu
         return "in-code", "", INDENTED
     if line.count("|") >= 2:
         return "in-markup", "", ()
-    return "in-code" if _is_output(plain) else "", "", ()
+    if _is_output(plain):
+        return "in-code", "", ()
+    return "", "", ()
 
 
 def _closing_tag(text: str) -> str:

@@ -30,7 +30,8 @@ class Reading:
     def __init__(
         self, action: str, rule: str, span: Span = (0, 0), trail: Trail | None = None, names: tuple[str, ...] = ()
     ) -> None:
-        self.action, self.rule, self.span, self.trail, self.names = action, rule, span, trail or [], names
+        self.action, self.rule, self.span = action, rule, span
+        self.trail, self.names = trail or [], names
 
 
 class Clause:
@@ -48,7 +49,7 @@ class Clause:
             self.kind, self.names = self._read()
         if "ulw" in self.names and not self._is_now():
             self.kind = "other"
-        if self.kind == "take-over":
+        if self.kind == "take-over":  # "I'll finish it myself"
             # "should i continue", with or without its mark: "nothing said" in tests/ultrawork/prompts.txt.
             is_question = self.asks or " ".join(self.words[:2]) in wordlists.SELF_QUESTIONS
             self.kind = "other" if is_question else "wait"
@@ -60,8 +61,8 @@ class Clause:
 
     def _read(self) -> tuple[str, list[str]]:
         words = self.words
-        for place, word in enumerate(words[1:]):
-            if word in wordlists.NAMES and words[place] in wordlists.ORDINALS:
+        for place, word in enumerate(words[:-1]):
+            if word in wordlists.ORDINALS and words[place + 1] in wordlists.NAMES:
                 return "other", []  # one of several: "cancel the second goal" in tests/ultrawork/prompts.txt
         if " ".join([word for word in words if word not in wordlists.COURTESY]) in wordlists.ALONE:
             return "stop", []
@@ -251,8 +252,10 @@ def words_in(text: str) -> list[str]:
     words: list[str] = []
     word = ""
     for char in wordlists.unaccented(text.lower()) + " ":
-        if char.isalnum() or (char == "'" and word) or (char == HOLE and word in ("", HOLE)):
-            word += char if char != HOLE or not word else ""
+        if char == HOLE and word in ("", HOLE):
+            word = HOLE
+        elif char.isalnum() or (char == "'" and word):
+            word += char
         elif word:
             words.append(word)
             word = ""
@@ -261,18 +264,22 @@ def words_in(text: str) -> list[str]:
 
 def _as_listed(words: list[str]) -> list[str]:
     """As the lists spell it: "dont" and "do not" are "don't", "stoooop" is "stop"; whatever is tried is left out."""
-    listed = []
-    for word in words:
-        for letter in set(word):
-            if letter * 3 in word:
-                while letter * 2 in word:
-                    word = word.replace(letter * 2, letter)
-        listed.append(wordlists.APOSTROPHES.get(word, word))
+    listed = [wordlists.APOSTROPHES.get(word, word) for word in map(_not_drawn_out, words)]
     text = f" {' '.join(listed)} "
     for full, short in wordlists.CONTRACTIONS.items():
         text = text.replace(f" {full} ", f" {short} ")
-    before, trying, behind = text.partition(" trying to ")  # "stop trying to fix it"
-    return [*before.split(), *trying.split()[:1], *behind.split()[1:]]
+    before, trying, behind = text.partition(" trying to ")
+    if not trying:
+        return before.split()
+    return [*before.split(), "trying", *behind.split()[1:]]  # "stop trying to fix it"
+
+
+def _not_drawn_out(word: str) -> str:
+    for letter in set(word):
+        if letter * 3 in word:
+            while letter * 2 in word:
+                word = word.replace(letter * 2, letter)
+    return word
 
 
 def stop_or_go(prompt: str) -> Reading | None:
