@@ -44,12 +44,9 @@ if TYPE_CHECKING:
 KIND = "ulw"
 NEW_TASK, SAME_TASK, NO_TASK = "new", "same", "none"
 WAITING = ("waiting", "paused", "blocked")
-# Of a summary, what goes when its state does; the first of these are what the user may read of it.
+# Of a summary, what goes when its state does: what the user reads of it, and the rest.
 STATE_SHOWN = ("why", "question", "told", "endedBy", "outcome", "stoppedByName", "calledOff")
-STATE_FIELDS = (
-    *STATE_SHOWN,
-    *("own", "at", "unvouched", "hostLimit", "files", "changed", "stopped", "answered", "damaged"),
-)
+OTHER_STATE_FIELDS = ("own", "at", "unvouched", "hostLimit", "files", "changed", "stopped", "answered", "damaged")
 CANCELLED = (
     "the user has cancelled what is on in this session: no Stop is held, and no fence is up, until they type ulw"
 )
@@ -125,10 +122,9 @@ def _as_wanted(old: SessionRow, kind: str, summary: Summary, wanted: Wanted, now
     is_replaced = state == "exhausted" and kind == wanted.kind != KIND  # after a breaker, by a run of the new task
     if (is_cancelled(old) or is_replaced) and not (wanted.takes_up(kind) or wanted.takes_cancel_back()):
         return {**_active(summary), "state": CALLED_OFF, "calledOff": stamp(now)}
-    is_to_stay = bool(summary.get("stoppedByName")) and kind != wanted.kind
-    if state == "active" or is_to_stay or summary.get("cleared"):
-        return summary
-    return _active(summary)
+    is_stopped = summary.get("stoppedByName") and kind != wanted.kind
+    stays = state == "active" or is_stopped or summary.get("cleared")
+    return summary if stays else _active(summary)
 
 
 def _is_for_ultrawork(old: SessionRow, work: Work) -> bool:
@@ -230,10 +226,8 @@ def kept_state(row: SessionRow, old: Summary, summary: Summary) -> Summary:
     """A workflow's new summary, as far as its state is its own to say: not where the user paused or stopped it, nor
     where a breaker let go, until they arm the session again. What they were told is not told again."""
     was, state = old.get("state"), summary["state"]
-    is_let_go = was == CALLED_OFF or (was == "exhausted" and not row["ulw"].get("enabled"))
-    if (is_let_go or old.get("stoppedByName")) and state != "done":
-        return _as_it_stood(summary, old)
-    if is_paused_by_user(old) and state == "active":
+    is_let_go = was == CALLED_OFF or old.get("stoppedByName") or (was == "exhausted" and not row["ulw"].get("enabled"))
+    if (is_let_go and state != "done") or (is_paused_by_user(old) and state == "active"):
         return _as_it_stood(summary, old)
     if "told" in summary and was == state and old.get("why") == summary["why"]:
         known: Summary = {**summary, "told": old.get("told", False)}
@@ -443,10 +437,8 @@ def resume(row: SessionRow, *, states: tuple[str, ...] = WAITING, own: bool = Tr
 
 
 def resume_with_all_blocks(row: SessionRow, *, limits: Limits, now: float, named: str = "") -> SessionRow:
-    """The user says that it goes on: what waited or a breaker let go is active again, with all blocks.
-
-    Not what used up its budget, which they raise by its own command.
-    """
+    """The user says that it goes on: also what a breaker let go, but not what used up its budget, which they raise by
+    its own command."""
     states = WAITING if budget.is_used_up(row) else (*WAITING, "exhausted")
     after: SessionRow = {**resume(row, states=states, named=named), "stopContinuation": ON, "denials": {}}
     if work_in(after, "active"):
@@ -665,4 +657,4 @@ def _with_work(row: SessionRow, changed: Work) -> SessionRow:
 
 
 def _active(summary: Summary) -> Summary:
-    return {**without(summary, *STATE_FIELDS), "state": "active"}
+    return {**without(summary, *STATE_SHOWN, *OTHER_STATE_FIELDS), "state": "active"}
