@@ -30,7 +30,9 @@ class Calc(unittest.TestCase):
 """
 
 
-def made_of(directory: Path, changes: Mapping[str, str], more: Mapping[str, str] | None = None) -> Experiment:
+def made_of(
+    directory: Path, changes: Mapping[str, str], more: Mapping[str, str] | None = None, minutes: float = 10.0
+) -> Experiment:
     """The experiment on a project of one module and `more`, after these files were written."""
     root = directory / "project"
     root.mkdir()
@@ -45,7 +47,8 @@ def made_of(directory: Path, changes: Mapping[str, str], more: Mapping[str, str]
         (root / path).write_text(text, encoding="utf-8")
     look = base.look(str(root), began)
     command = Plain([sys.executable, "-B", "-m", "unittest"])
-    subject = Subject(str(root), str(directory / "state"), began, look, {"PATH": os.environ["PATH"]}, now=0.0)
+    environ = {"PATH": os.environ["PATH"]}
+    subject = Subject(str(root), str(directory / "state"), began, look, environ, now=0.0, minutes=minutes)
     return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command))
 
 
@@ -66,6 +69,13 @@ def test_what_new_data_grants_by_old_tests_is_not_said_to_fail_as_it_was(tmp_pat
     assert made.reason.startswith(
         "with test_calc.py as before it does not pass on both the old and the new guest.json: 1 of 2 tests fails"
     )
+
+
+def test_what_was_seen_is_said_where_there_is_no_time_to_try_data_too(tmp_path: Path) -> None:
+    changes = {"calc.py": WORK + "# sums\n", "rates.json": "[2]\n"}
+    before = {"rates.json": "[1]\n", "test_calc.py": TESTS.replace("-1", "-4")}
+    made = made_of(tmp_path, changes, before, minutes=0.0001)
+    assert made.verdict == experiment.PASSES_WITHOUT
 
 
 def test_files_that_could_not_be_loaded_are_not_counted_as_tests(tmp_path: Path) -> None:

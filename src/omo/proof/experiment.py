@@ -15,6 +15,7 @@ show is read off in `verdicts.py`.
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -60,8 +61,9 @@ def prove(
         if made.verdict == verdicts.PASSES_WITHOUT and not arranged.data:
             # What else was changed shows nothing: "a translation with a test of its own, and a comment in the code".
             with_data = arrange(subject, command, takes_data=True)
-            if with_data.data:
-                arranged, made = with_data, tried(with_data)
+            with contextlib.suppress(NotMade):  # then what was seen stands
+                if with_data.data:
+                    arranged, made = with_data, tried(with_data)
         # "tests that a script of the gate names": what its name says little of, the runner says.
         failing = made.runs[WITHOUT].failing if made.holds else ()
         have_tests = {*subject.have_tests, *(path for path in arranged.work if verdicts.has_test(failing, path))}
