@@ -173,6 +173,11 @@ def left_open(row: SessionRow) -> Works:
     return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES, "exhausted") if not summary.get("cleared")]
 
 
+def standing(row: SessionRow) -> Works:
+    """These, and what gave way to another task of the user's."""
+    return [*left_open(row), *work_in(row, CALLED_OFF)]
+
+
 def can_be_resumed(row: SessionRow) -> bool:
     """Has it work that another conversation may take up? What the user cancelled is over until they say otherwise."""
     return bool(left_open(row)) and not row["stopContinuation"].get("disabled")

@@ -156,7 +156,9 @@ def put_aside_notes(caller: Caller, kind: str) -> list[str]:
     """For whoever begins something in its place."""
     if called_off(caller, kind) is None:
         return []
-    return [f"{kind} {clip(str(caller.summary(kind).get('run')), 60)} is put aside: the user has asked for something else"]
+    return [
+        f"{kind} {clip(str(caller.summary(kind).get('run')), 60)} is put aside: the user has asked for something else"
+    ]
 
 
 def put_aside(user: Caller, kind: str) -> None:
