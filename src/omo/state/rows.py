@@ -148,7 +148,7 @@ if TYPE_CHECKING:
         endedBy: str
         takenBy: str  # the session that took it up
         damaged: bool  # waits because a ledger is, and goes on when the user has repaired it
-        unvouched: bool  # called done here, and not by the ledger
+        unvouched: str  # what it was called here, and not by the ledger
         deny: dict[str, str]  # what the tool gates refuse, with the sentence
         attended: bool
         fence: FenceLists

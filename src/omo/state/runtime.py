@@ -19,7 +19,7 @@ from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from omo.state.ledger_rows import SessionEvent
@@ -34,7 +34,9 @@ OPEN_STATES = ("active", "waiting", "paused", "blocked")
 CALLED_OFF = "called-off"  # the user asked for something else after a cancel or a breaker: only its own name wakes it
 ANY_SESSION = "*"
 INDEX = ("version", "live", "fenced", "open", "left", "sessions")
-AN_END = ("state", "outcome", "run", "at", "files")  # what a summary says of an end; the ledger has to say the same
+# What a summary says that lets a session go without a word of the agent's; the ledger has to say the same of it.
+LETS_GO = ("done", "paused", CALLED_OFF)
+AN_END = ("state", "outcome", "run", "at", "files")
 
 
 class Change:
@@ -292,8 +294,8 @@ def caught_up(state: str, session_id: str, row: SessionRow, head: ledger.Head | 
 
 
 def doubted(state: str, session_id: str, row: SessionRow, head: ledger.Head | None = None) -> SessionRow:
-    """The row, with every end marked that its ledger does not vouch for. Writes nothing."""
-    if not work_in(row, "done"):
+    """The row, as far as its ledger vouches for it. Writes nothing."""
+    if not work_in(row, *LETS_GO):
         return row
     try:
         head = head or ledger.head_of(paths.events_file(state, session_id))
@@ -303,8 +305,14 @@ def doubted(state: str, session_id: str, row: SessionRow, head: ledger.Head | No
 
 
 def unvouched(row: SessionRow) -> list[str]:
-    """The kinds of work that a row, once looked at beside its ledger, calls done and the ledger does not."""
+    """The kinds of work that a row, once looked at beside its ledger, lets go and the ledger does not."""
     return [kind for kind, summary in work_in(row, "done") if summary.get("unvouched")]
+
+
+def claimed(summary: Mapping[str, Any]) -> str:
+    """What the state says of such work."""
+    what = summary.get("unvouched")
+    return clip(what, 20) if isinstance(what, str) else "done"  # True: marked by an earlier version
 
 
 def _ahead(head: ledger.Head, row: SessionRow) -> SessionRow | None:
@@ -314,16 +322,20 @@ def _ahead(head: ledger.Head, row: SessionRow) -> SessionRow | None:
 
 
 def _doubted(row: SessionRow, head: ledger.Head) -> SessionRow:
-    """The mark is kept with the row, and so in every later `after`: no further event makes such an end good."""
-    ends = work_in(row, "done")
-    if not ends:
+    """What the ledger does not vouch for is an end, and no good one. The mark is kept with the row, and so in every later
+    `after`: no further event makes it good."""
+    claims = work_in(row, *LETS_GO)
+    if not claims:
         return row
     told = part(part(head.row or {}, "after"), "work")
     work = dict(row["work"])
-    for kind, summary in ends:
+    for kind, summary in claims:
         vouched = part(told, kind)
-        if vouched.get("unvouched") or any(vouched.get(key) != summary.get(key) for key in AN_END):
-            work[kind] = {**summary, "unvouched": True}
+        keys = AN_END if summary["state"] == "done" else ("state",)
+        if vouched.get("unvouched"):
+            work[kind] = {**summary, "state": "done", "unvouched": claimed(vouched)}
+        elif any(vouched.get(key) != summary.get(key) for key in keys):
+            work[kind] = {**without(summary, "told"), "state": "done", "unvouched": summary["state"]}
     return {**row, "work": work} if work != row["work"] else row
 
 
@@ -335,11 +347,19 @@ def set_corrupt_aside(state: str, *, now: float, wait: float) -> str:
 
 
 def ledger_problems(state: str, session_id: str) -> list[str]:
-    """What is wrong with a session's ledger, and what its row calls done that the ledger does not."""
+    """What is wrong with a session's ledger, and what its row lets go that the ledger does not."""
     row = session(state, session_id) or EMPTY
-    doubts = unvouched(caught_up(state, session_id, row)) if work_in(row, "done") else []
-    said = [f"the state says that {clip(kind, 20)} is done, and the session's ledger does not" for kind in doubts]
-    return [*chain_problems(state, session_id), *said]
+    doubts = in_doubt(caught_up(state, session_id, row)) if work_in(row, *LETS_GO) else []
+    return [*chain_problems(state, session_id), *doubts]
+
+
+def in_doubt(row: SessionRow) -> list[str]:
+    """The same of a row that was looked at beside its ledger, in words."""
+    said = []
+    for kind in unvouched(row):
+        claim = claimed(row["work"][kind])
+        said.append(f"the state says that {clip(kind, 20)} is {claim}, and the session's ledger does not")
+    return said
 
 
 def chain_problems(state: str, session_id: str) -> list[str]:

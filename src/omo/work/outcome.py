@@ -5,6 +5,7 @@ Only `proven` and `judged` are called done. What was let through is an exception
 
 from __future__ import annotations
 
+from omo.state.runtime import claimed
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -48,7 +49,9 @@ def of(summary: Mapping[str, Any]) -> Outcome:
     """The outcome in a summary that anybody may have edited. What is no outcome, or what the ledger does not
     vouch for, proves nothing."""
     if summary.get("unvouched"):
-        return outcome(ENDED, "the state calls it done, and the ledger does not: omo ledger verify tells more")
+        return outcome(
+            ENDED, f"the state calls it {claimed(summary)}, and the ledger does not: omo ledger verify tells more"
+        )
     stored = summary.get("outcome")
     if not isinstance(stored, dict) or stored.get("verdict") not in VERDICTS:
         return outcome(ENDED, NOBODY_SAYS)

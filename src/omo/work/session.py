@@ -7,6 +7,7 @@ from omo.state.rows import EMPTY, without
 from omo.state.runtime import (
     CALLED_OFF,
     OPEN_STATES,
+    claimed,
     is_live,
     is_open,
     is_paused_by_user,
@@ -79,8 +80,8 @@ def arm(
 
     Whatever else a breaker let go, or waits, goes on with it; not what was given up, nor what the user stopped by its
     name and has not `named` now. For another task the command of a workflow takes up none of it that was let go or
-    cancelled, and after a cancel nothing else either; ultrawork for another task takes up nothing. Those that are `also` to go on do: to the rest the user
-    has said no, and nothing since. Of another workflow than ultrawork the run begins with the agent's first command,
+    cancelled, and after a cancel nothing else either; ultrawork takes up nothing then. Those that are `also` to go on
+    do: to the rest the user has said no, and nothing since. Of another workflow than ultrawork the run begins with the agent's first command,
     and until then nothing new is held. What is spent is counted from here, unless the run was on: then it goes on with
     what is left of its `ceilings`. `pinned` is how many gates there are. A bare word that `names_task` none sets going
     what there is, and begins no run beside it: at the cap of a plan the user is told to type it, and owes nothing for
@@ -615,10 +616,13 @@ def in_doubt(row: SessionRow, doubts: dict[str, str]) -> SessionRow:
 
 
 def disowned(row: SessionRow) -> SessionRow:
-    """What was called done and the ledger does not vouch for is over, and only a person sets it going again."""
-    why = "the state called it done, and the ledger did not"
-    given_up: Summary = {"state": "exhausted", "endedBy": "repaired", "outcome": outcome.outcome(outcome.ENDED, why)}
-    return _with_work(row, {kind: {**_active(row["work"].get(kind, {})), **given_up} for kind in unvouched(row)})
+    """What the state let go and the ledger does not vouch for is over, and only a person sets it going again."""
+    work: Work = {}
+    for kind in unvouched(row):
+        summary = row["work"][kind]
+        ended = outcome.outcome(outcome.ENDED, f"the state called it {claimed(summary)}, and the ledger did not")
+        work[kind] = {**_active(summary), "state": "exhausted", "endedBy": "repaired", "outcome": ended}
+    return _with_work(row, work)
 
 
 def mended(row: SessionRow) -> SessionRow:
