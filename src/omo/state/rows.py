@@ -6,6 +6,8 @@ what their types say, but for numbers and texts, which whoever counts with them 
 
 from __future__ import annotations
 
+from omo.text import clip
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -284,3 +286,9 @@ def read_files(value: object) -> FilesAtEnd:
     stored: Any = value if isinstance(value, dict) else {}
     files: FilesAtEnd = stored
     return files
+
+
+def claimed(summary: Mapping[str, Any]) -> str:
+    """What a summary says of work, and the ledger does not."""
+    what = summary.get("unvouched")
+    return clip(what, 20) if isinstance(what, str) else "done"  # True: marked by an earlier version

@@ -14,12 +14,12 @@ from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
 from omo.json_text import part as part
 from omo.state import ledger, paths, store
-from omo.state.rows import EMPTY, read_row, without
+from omo.state.rows import EMPTY, claimed, read_row, without
 from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any
 
     from omo.state.ledger_rows import SessionEvent
@@ -309,12 +309,6 @@ def unvouched(row: SessionRow) -> list[str]:
     return [kind for kind, summary in work_in(row, "done") if summary.get("unvouched")]
 
 
-def claimed(summary: Mapping[str, Any]) -> str:
-    """What the state says of such work."""
-    what = summary.get("unvouched")
-    return clip(what, 20) if isinstance(what, str) else "done"  # True: marked by an earlier version
-
-
 def _ahead(head: ledger.Head, row: SessionRow) -> SessionRow | None:
     known = row.get("ledger", {}).get("seq")
     after = head.row.get("after") if head.row and isinstance(known, int) and head.seq > known else None
@@ -322,8 +316,8 @@ def _ahead(head: ledger.Head, row: SessionRow) -> SessionRow | None:
 
 
 def _doubted(row: SessionRow, head: ledger.Head) -> SessionRow:
-    """What the ledger does not vouch for is an end, and no good one. The mark is kept with the row, and so in every later
-    `after`: no further event makes it good."""
+    """What the ledger does not vouch for is an end, and no good one. The mark is kept with the row, and so in every
+    later `after`: no further event makes it good."""
     claims = work_in(row, *LETS_GO)
     if not claims:
         return row

@@ -5,7 +5,7 @@ Only `proven` and `judged` are called done. What was let through is an exception
 
 from __future__ import annotations
 
-from omo.state.runtime import claimed
+from omo.state.rows import claimed
 from omo.text import clip
 
 TYPE_CHECKING = False

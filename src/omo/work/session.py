@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from omo.clock import seconds, stamp
-from omo.state.rows import EMPTY, without
+from omo.state.rows import EMPTY, claimed, without
 from omo.state.runtime import (
     CALLED_OFF,
     OPEN_STATES,
-    claimed,
     is_live,
     is_open,
     is_paused_by_user,
@@ -81,11 +80,11 @@ def arm(
     Whatever else a breaker let go, or waits, goes on with it; not what was given up, nor what the user stopped by its
     name and has not `named` now. For another task the command of a workflow takes up none of it that was let go or
     cancelled, and after a cancel nothing else either; ultrawork takes up nothing then. Those that are `also` to go on
-    do: to the rest the user has said no, and nothing since. Of another workflow than ultrawork the run begins with the agent's first command,
-    and until then nothing new is held. What is spent is counted from here, unless the run was on: then it goes on with
-    what is left of its `ceilings`. `pinned` is how many gates there are. A bare word that `names_task` none sets going
-    what there is, and begins no run beside it: at the cap of a plan the user is told to type it, and owes nothing for
-    that. `goes_on`: the task is that of the run before.
+    do: to the rest the user has said no, and nothing since. Of another workflow than ultrawork the run begins with the
+    agent's first command, and until then nothing new is held. What is spent is counted from here, unless the run was
+    on: then it goes on with what is left of its `ceilings`. `pinned` is how many gates there are. A bare word that
+    `names_task` none sets going what there is, and begins no run beside it: at the cap of a plan the user is told to
+    type it, and owes nothing for that. `goes_on`: the task is that of the run before.
     """
     old = row or EMPTY
     work: Work = {}
