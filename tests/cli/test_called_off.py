@@ -71,7 +71,7 @@ def typed(project: Project, text: str) -> tuple[str, str]:
 
 
 @pytest.fixture(params=["cancel", "breaker"])
-def let_go(wanted: Project, request: pytest.FixtureRequest) -> Callable[[], None]:
+def let_go(wanted: Project, request: pytest.FixtureRequest) -> Callable[[], object]:
     """How the old work came to stand still."""
     if request.param == "cancel":
         return lambda: wanted.prompt("/omo:stop-continuation")
@@ -86,7 +86,7 @@ def let_go(wanted: Project, request: pytest.FixtureRequest) -> Callable[[], None
 
 @each_workflow
 def test_another_task_wakes_nothing_and_what_stood_still_gives_way(
-    wanted: Project, name: str, let_go: Callable[[], None]
+    wanted: Project, name: str, let_go: Callable[[], object]
 ) -> None:
     kind, _, second, begins = WORKFLOWS[name]
     old = begun(wanted, name)
@@ -109,7 +109,7 @@ def test_another_task_wakes_nothing_and_what_stood_still_gives_way(
 @each_workflow
 @pytest.mark.parametrize("more", ["", " go on", " the first of it"])
 def test_the_same_words_or_none_go_on_with_it(
-    wanted: Project, name: str, more: str, let_go: Callable[[], None]
+    wanted: Project, name: str, more: str, let_go: Callable[[], object]
 ) -> None:
     kind, _, second, _ = WORKFLOWS[name]
     old = begun(wanted, name)
@@ -122,7 +122,7 @@ def test_the_same_words_or_none_go_on_with_it(
 
 @each_workflow
 def test_until_something_else_is_begun_it_can_be_taken_up_again(
-    wanted: Project, name: str, let_go: Callable[[], None]
+    wanted: Project, name: str, let_go: Callable[[], object]
 ) -> None:
     kind = WORKFLOWS[name][0]
     old = begun(wanted, name)

@@ -469,6 +469,51 @@ def test_an_agent_renews_no_budget_and_takes_up_nothing_that_the_user_cancelled(
     assert (refused.code, "they can type /omo:resume" in refused.err) == (3, True)
 
 
+def put_aside(project: Project) -> str:
+    """A plan that the user cancelled before they asked for something else, which is on; what its run is called."""
+    commit_base(project)
+    project.prompt("/omo:ultragoal the brief", env={"CLAUDE_PID": GONE})
+    project.check("ultragoal", "create-goals", "--brief", TWO)
+    project.prompt("/omo:stop-continuation")
+    project.prompt("ulw another task", env={"CLAUDE_PID": GONE})
+    return str(project.summary("ultragoal")["run"])
+
+
+def test_what_was_put_aside_elsewhere_is_named_and_taken_up_by_its_name_alone(project: Project) -> None:
+    run = put_aside(project)
+    project.check("ulw", "done", "--because", "there was nothing to do")
+    project.stop()
+    named = f"put aside in session {SESSION}: ultragoal (2 of 2 open); you take it up with /omo:resume {SESSION}"
+    assert named in types(project)[0]
+    assert f"the user takes it up with /omo:resume {SESSION}" in project.check("resume", session=NEXT, code=3).err
+    assert "the user cancelled it" in project.check("resume", SESSION, session=NEXT, code=3).err
+    assert "ultragoal (2 of 2 open) goes on" in types(project, f"/omo:resume {SESSION}")[0]
+    assert (project.summary("ultragoal", NEXT)["run"], "ultragoal" in project.row()["work"]) == (run, False)
+    assert project.stop(session=NEXT).blocks
+    project.check("ultragoal", "complete-goals", session=NEXT)
+
+
+def test_what_was_put_aside_moves_with_the_rest_and_stays_so_until_it_is_named(project: Project) -> None:
+    run = put_aside(project)
+    assert types(project)[0].startswith(f"omo: taken up from session {SESSION}: ultrawork goes on.")
+    assert project.summary("ultragoal", NEXT)["state"] == "called-off"
+    told = types(project, f"/omo:resume {run[:12]}", session="third")[0]
+    assert told.startswith(f"omo: taken up from session {NEXT}: ultragoal (2 of 2 open), ultrawork goes on.")
+    project.check("ultragoal", "complete-goals", session="third")
+
+
+def test_what_was_put_aside_here_is_not_lost_to_what_is_taken_up(project: Project) -> None:
+    put_aside(project)
+    for typed in ("/omo:ultragoal the brief", "/omo:stop-continuation", "ulw another task"):
+        project.prompt(typed, session=NEXT)
+        if "brief" in typed:
+            project.check("ultragoal", "create-goals", "--brief", TWO, session=NEXT)
+    project.check("ulw", "done", "--because", "there was nothing to do", session=NEXT)
+    project.stop(session=NEXT)
+    told = types(project, f"/omo:resume {SESSION}")[0]
+    assert "this session has open work of its own: ultragoal (2 of 2 open); finish it first" in told
+
+
 def test_a_ledger_that_somebody_changed_is_built_on_by_nobody(project: Project) -> None:
     begun(project)
     path = Path(paths.events_file(project.state, SESSION))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from omo.state.rows import read_row
 from omo.stop import sentences
 from omo.work import outcome, session
 from tests.hooks.conftest import HANDLERS, ROOT, SESSION, Host
+from tests.project import Stream
 
 IN_PROCESS = True
 
@@ -71,6 +73,12 @@ class Desk:
 
     def omo(self, *argv: str) -> None:
         assert main([*argv], {"HOME": "/nonexistent"}, str(self.project), self.now, has_terminal=True) == 0
+
+
+def status(desk: Desk, *options: str) -> str:
+    with contextlib.redirect_stdout(Stream()) as shown:
+        desk.omo("status", *options)
+    return shown.text
 
 
 @pytest.fixture
@@ -378,6 +386,37 @@ def test_an_end_that_the_ledger_does_not_know_is_let_go_and_called_that(desk: De
     desk.send("UserPromptSubmit", prompt="ulw fix it now")
     assert runtime.ledger_problems(desk.state, SESSION) == []
     assert desk.stop()["decision"] == "block"
+
+
+@pytest.mark.parametrize("state", ["done", "paused", "called-off"])
+def test_no_word_of_the_users_is_made_by_hand_nor_that_they_were_told(desk: Desk, state: str) -> None:
+    desk.send("UserPromptSubmit", prompt="ulw fix it")
+    why = {"why": "you asked to stop for now", "calledOff": "2020-01-01T00:00:00.000Z", "told": True}
+    forge(desk, ulw={**desk.row()["work"]["ulw"], "state": state, **why})
+    shown = f"ended, not proven: the state calls it {state}, and the ledger does not"
+    for view in (status(desk), status(desk, "--all")):
+        assert (shown in view, "you asked" in view, "by you" in view) == (True, False, False)
+    assert desk.says() == f"omo: {shown}: omo ledger verify tells more."
+    assert desk.stop() == {}
+    assert runtime.ledger_problems(desk.state, SESSION) == [
+        f"the state says that ulw is {state}, and the session's ledger does not"
+    ]
+    desk.send("UserPromptSubmit", prompt="ulw fix it now")
+    assert desk.stop()["decision"] == "block"
+
+
+def test_what_the_user_has_paused_or_put_aside_is_theirs(desk: Desk) -> None:
+    desk.environ |= CLAUDE
+    desk.put(work(ralph={"run": "rows", "state": "active"}))
+    desk.send("UserPromptSubmit", prompt="stop")
+    assert desk.says() == ""
+    assert "ralph paused" in status(desk)
+    desk.send("UserPromptSubmit", prompt="/omo:stop-continuation")
+    desk.send("UserPromptSubmit", prompt="ulw something else")
+    assert desk.row()["work"]["ralph"]["state"] == "called-off"
+    assert desk.stop()["decision"] == "block"
+    assert runtime.ledger_problems(desk.state, SESSION) == []
+    assert "goes on" in json.loads(desk.send("UserPromptSubmit", prompt="continue ralph"))["systemMessage"]
 
 
 def test_only_the_forged_one_of_two_ends_is_not_proven(desk: Desk) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from omo.errors import NotMade
 from omo.proof import base, contents
+from omo.proof.git import FILE_MODE, LINK_MODE
 from omo.proof.swap_files import NOTHING, File
 from omo.state import paths
 from tests.project import git
@@ -56,8 +57,8 @@ def test_the_commit_s_files_are_as_git_checks_them_out(root: Path) -> None:
         (root / name).unlink()
         (root / name).write_text("edited\n")
     assert held(root, began, *names) == as_they_are
-    assert as_they_are[0] == File(b"one\r\ntwo\r\n", base.FILE_MODE)
-    assert as_they_are[-2:] == [File(b"plain.py", base.LINK_MODE), NOTHING]
+    assert as_they_are[0] == File(b"one\r\ntwo\r\n", FILE_MODE)
+    assert as_they_are[-2:] == [File(b"plain.py", LINK_MODE), NOTHING]
 
 
 def test_what_was_not_committed_is_as_it_was_when_the_run_was_armed(root: Path) -> None:
@@ -70,10 +71,10 @@ def test_what_was_not_committed_is_as_it_was_when_the_run_was_armed(root: Path) 
         (root / name).write_text("the agent's\n")
     (root / "away").unlink()
     assert held(root, began, "plain.py", "loose.py", "run.sh", "away") == [
-        File(b"the user's own edit\n", base.FILE_MODE),
-        File(b"untracked\n", base.FILE_MODE),
+        File(b"the user's own edit\n", FILE_MODE),
+        File(b"untracked\n", FILE_MODE),
         NOTHING,
-        File(b"loose.py", base.LINK_MODE),
+        File(b"loose.py", LINK_MODE),
     ]
 
 
@@ -87,7 +88,7 @@ def test_without_a_commit_and_without_git_every_file_is_kept(tmp_path: Path) -> 
         began = take(project)
         (project / "a.py").write_text("after\n")
         (project / "b.py").write_text("new\n")
-        assert held(project, began, "a.py", "b.py") == [File(b"before\n", base.FILE_MODE), NOTHING]
+        assert held(project, began, "a.py", "b.py") == [File(b"before\n", FILE_MODE), NOTHING]
 
 
 def test_a_copy_that_was_changed_or_is_gone_is_no_base(root: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.proof.base import FILE_MODE, LINK_MODE, PROGRAM_MODE
+from omo.proof.git import FILE_MODE, LINK_MODE, PROGRAM_MODE
 from omo.proof.hunks import hunks_of
 from omo.proof.swap_files import NOTHING, File
 

@@ -75,7 +75,7 @@ def test_what_was_seen_is_said_where_there_is_no_time_to_try_data_too(tmp_path: 
     changes = {"calc.py": WORK + "# sums\n", "rates.json": "[2]\n"}
     before = {"rates.json": "[1]\n", "test_calc.py": TESTS.replace("-1", "-4")}
     made = made_of(tmp_path, changes, before, minutes=0.0001)
-    assert made.verdict == experiment.PASSES_WITHOUT
+    assert made.verdict == verdicts.PASSES_WITHOUT
 
 
 def test_files_that_could_not_be_loaded_are_not_counted_as_tests(tmp_path: Path) -> None:

@@ -179,6 +179,20 @@ def test_a_tree_goes_only_with_all_that_is_in_it(tmp_path: Path) -> None:
     assert refused("rm -r src", fence) == []
 
 
+def test_a_number_in_a_name_hides_no_link_from_a_temporary_directory_into_the_project(tmp_path: Path) -> None:
+    root, scratch = tmp_path / "root", tmp_path / "scratch"
+    for directory in (root / "src", scratch):
+        directory.mkdir(parents=True)
+    (root / "README.md").write_text("x\n")
+    fence = Fence(["src/**"], [], str(root), "", {"TMPDIR": str(scratch)})
+    assert refused(f"echo x > {scratch}/out-$$.log", fence) == []
+    (scratch / "in").symlink_to(root)
+    (scratch / "out-77.log").symlink_to(root / "README.md")
+    assert "in/[0-9]*.log is outside the plan's fence" in refused(f"echo x > {scratch}/in/$$.log", fence)[0]
+    assert "out-77.log is outside the plan's fence" in refused(f"tee {scratch}/out-$$.log", fence)[0]
+    assert refused(f"echo x > {scratch}/in/src/$$.py", fence) == []
+
+
 def test_a_link_is_changed_by_its_name_and_with_a_slash_what_lies_behind_it(tmp_path: Path) -> None:
     (tmp_path / "src" / "gen").mkdir(parents=True)
     (tmp_path / "src" / "gen" / ".env").write_text("A=b")

@@ -39,6 +39,8 @@ class _Judge:
         self.directory = directory
         self.known = {"$HOME": fence.home or "~", "$(git rev-parse --show-toplevel)": fence.root}
         self.known["$PWD"] = self.known["$(pwd)"] = directory
+        # A number, which leads nowhere: `tee /tmp/push-dryrun-$$.log` in tests/ultrawork/shell_commands.txt.
+        self.known["$$"] = "[0-9]*"
         for host in hosts.every():
             self.known[f"${host.project_variable}"] = fence.root
 
@@ -118,7 +120,8 @@ class _Judge:
             reason = self.fence.refusal_by_name(write.path, f"{known or start}…")
             if reason or not known:
                 return reason
-            write = Write(known, DIRECTORY)
+            # `echo x > /tmp/a/$X/../../../etc/x` in tests/ultrawork/shell_commands.txt.
+            write = Write(known + "../" * write.path[len(known) :].split("/").count(".."), DIRECTORY)
         if directory is None and not write.path.startswith(("/", "~")):
             return self.fence.refusal_by_name(write.path, write.path)
         return self.fence.refusal_of(write, directory or "")

@@ -22,6 +22,8 @@ from omo.work.run import Caller, adopt
 from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from omo.hooks.main import World
     from omo.hosts import Event
     from omo.state.ledger_rows import SessionEvent
@@ -97,7 +99,7 @@ def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:
             raise Refused(f"the user cancelled it in session {name}", fix=f"they can type /omo:resume {name}")
     if not (wanted and caller.by == "user") and not left_open.may_be_taken(row, client, caller.now):
         raise _at_work(source, row, caller)
-    return _take_up(caller, source, client)
+    return _take_up(caller, source, client, wanted)
 
 
 def _stands_still(row: SessionRow, by: str) -> bool:
@@ -133,7 +135,13 @@ def newest(caller: Caller, client: str) -> str:
         who = "you" if caller.by == "user" else "the user"
         raise Refused(f"{who} cancelled what was on here", fix="ulw, or the command of a workflow, goes on with it")
     if not others:
-        raise Refused(NOTHING, fix="omo status shows every session")
+        what, fix = NOTHING, "omo status shows every session"
+        if name := left_open.off_elsewhere(caller.session_rows, caller.session):
+            what += f", but for what was called off or put aside in session {clip(name, 64)}: "
+            what += sentences.listed(runtime.standing(caller.session_rows[name]))
+            takes = "you take" if caller.by == "user" else "the user takes"
+            fix = f"{takes} it up with /omo:resume {clip(name, 64)}"
+        raise Refused(what, fix=fix)
     for is_free in (left_open.is_gone, left_open.may_be_taken):
         for name, row in others.items():
             if is_free(row, client, caller.now):
@@ -152,14 +160,14 @@ def _at_work(source: str, row: SessionRow, caller: Caller) -> Refused:
     )
 
 
-def _take_up(caller: Caller, source: str, client: str) -> Resumed:
+def _take_up(caller: Caller, source: str, client: str, wanted: str) -> Resumed:
     """Under the locks of both sessions: of two that want it, one gets it."""
 
     def decide(theirs: SessionRow, own: SessionRow) -> tuple[runtime.Change, runtime.Change]:
-        work = runtime.left_open(theirs)
+        work = runtime.standing(theirs)
         if not work:
             raise Refused(f"session {clip(source, 64)} has nothing open any more", fix="omo status shows who has it")
-        _require_room(own)
+        _require_room(own, dict(work))
         seen = _vouched(caller, source, theirs)
         runs = {kind: summary.get("run") for kind, summary in work}
         # What a run has beside its session's row and ledger. Gates are in that, the goals of verify are the project's.
@@ -169,7 +177,8 @@ def _take_up(caller: Caller, source: str, client: str) -> Resumed:
         after = session.of_client(session.take_up(own, spending.end_unseen_turn(theirs)), client)
         after = budget.taken_up(after, caller.now)
         if caller.by == "user":
-            after = session.resume_with_all_blocks(after, limits=caller.limits, now=caller.now)
+            called_off = _called_off(theirs, wanted)
+            after = session.resume_with_all_blocks(after, limits=caller.limits, now=caller.now, named=called_off)
         taken: SessionEvent = {"kind": "taken-up", "from": source, "work": runs}
         given: SessionEvent = {"kind": "taken-by", "session": caller.session, "work": runs}
         return (
@@ -184,9 +193,18 @@ def _take_up(caller: Caller, source: str, client: str) -> Resumed:
     return Resumed(source, row)
 
 
-def _require_room(own: SessionRow) -> None:
+def _called_off(theirs: SessionRow, wanted: str) -> str:
+    """The kind of work that had given way to another task, and goes on: its run is named, or there is nothing else."""
+    for kind, summary in runtime.work_in(theirs, runtime.CALLED_OFF):
+        is_named = wanted and str(summary.get("run") or "").startswith(wanted)
+        if is_named or not runtime.left_open(theirs):
+            return kind
+    return ""
+
+
+def _require_room(own: SessionRow, theirs: Collection[str]) -> None:
     """A session holds one run of a kind, and two that were begun apart are not mixed."""
-    work = []
+    work = [(kind, summary) for kind, summary in runtime.work_in(own, runtime.CALLED_OFF) if kind in theirs]
     for kind, summary in runtime.left_open(own):
         if kind != session.KIND or summary["state"] != "exhausted":
             work.append((kind, summary))

@@ -9,7 +9,17 @@ from dataclasses import dataclass, field
 
 from omo.errors import NotMade
 from omo.proof import base, calls, changes, contents, form, git, inline_tests, kinds, manifests, reading, started_files
-from omo.proof.gate_runs import AS_IT_IS, BEFORE, OLD_TESTS, WITHOUT, GateCommand, Subject
+from omo.proof.gate_runs import (
+    AS_IT_IS,
+    BEFORE,
+    NEW_DATA,
+    NEW_MANIFESTS,
+    OLD_SETTINGS,
+    OLD_TESTS,
+    WITHOUT,
+    GateCommand,
+    Subject,
+)
 from omo.proof.project_files import DiskFiles, commit_at
 from omo.proof.swap_files import File
 from omo.text import listed
@@ -17,12 +27,6 @@ from omo.text import listed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.proof.project_files import Files
-
-
-# With which files a run is made once more, where it says too little.
-NEW_MANIFESTS = "with the old tests, manifests as they are"
-NEW_DATA = "with the old tests, data as it is"
-OLD_SETTINGS = "without the work, settings as they were"
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,6 @@ LARGEST_FILE = 8 * 1024 * 1024  # a larger one is told apart by its size and tim
 GONE = "gone"
 RULES = ".gitignore"
 UNREADABLE = "unreadable: "
-LINK_MODE, FILE_MODE, PROGRAM_MODE = "l", "f", "x"
 BY_TIMES = "t"  # begins the digest of a file that was not read
 MAKE_READABLE = "make it readable, or have git ignore it"
 OWN_DIRECTORIES = (".sisyphus/cc-omo/", ".sisyphus/evidence/")
@@ -358,24 +357,6 @@ def _is_hidden(path: str) -> bool:
     return any(part.startswith(".") for part in path.split("/"))
 
 
-def committed(root: str, head: str, paths: Sequence[str]) -> dict[str, bytes]:
-    """What files held in a commit; those that were not in it are left out."""
-    contents = {}
-    for path, content in zip(paths, git.blobs(root, [f"{head}:./{path}" for path in paths]), strict=True):
-        if content is not None:
-            contents[path] = content
-    return contents
-
-
-def entries(root: str, head: str) -> dict[str, str]:
-    """The files of a commit below the root, each with mode, type and id. Raises NotEvaluable without such a commit."""
-    about_of = {}
-    for line in git.lines(root, "ls-tree", "-r", "-z", head):
-        about, _, path = line.partition("\t")
-        about_of[path] = about
-    return about_of
-
-
 class _Listing:
     """The paths that may differ from a commit; without one, every path that counts.
 
@@ -454,7 +435,7 @@ def _differing(root: str, commit: str, as_they_are: Sequence[str]) -> list[str] 
 def edited(root: str, commit: str, paths: list[str], *, line_end: bytes = b"\n") -> list[str]:
     """Of paths that git may not look at, those that are there and differ from the commit with such line ends."""
     present = [path for path in paths if os.path.lexists(os.path.join(root, path))]  # others: a sparse checkout
-    held = {path: text.replace(b"\n", line_end) for path, text in committed(root, commit, present).items()}
+    held = {path: text.replace(b"\n", line_end) for path, text in git.committed(root, commit, present).items()}
     return [path for path in present if path not in held or not _holds(os.path.join(root, path), held[path])]
 
 
@@ -522,12 +503,12 @@ def _digest(root: str, path: str, copies: Copies, *, is_read: bool = True) -> tu
         status = os.lstat(full)
         if stat.S_ISDIR(status.st_mode):  # a repository inside this one, or a directory where the index has a file
             return fingerprint(full) if os.path.lexists(os.path.join(full, ".git")) else GONE, 0
-        mode, target = FILE_MODE, b""
+        mode, target = git.FILE_MODE, b""
         if stat.S_ISLNK(status.st_mode):
-            mode, target = LINK_MODE, os.fsencode(os.readlink(full)) + b"\0"
+            mode, target = git.LINK_MODE, os.fsencode(os.readlink(full)) + b"\0"
         elif status.st_mode & stat.S_IXUSR:
-            mode = PROGRAM_MODE
-        if mode != LINK_MODE and (not is_read or status.st_size > LARGEST_FILE):
+            mode = git.PROGRAM_MODE
+        if mode != git.LINK_MODE and (not is_read or status.st_size > LARGEST_FILE):
             return f"{BY_TIMES}{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}", 0
         held = target + _content(full)
     except (FileNotFoundError, NotADirectoryError):

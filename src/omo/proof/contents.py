@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from omo.state.rows import Base
 
 LINK = "120000"
-MODES = {"100644": base.FILE_MODE, "100755": base.PROGRAM_MODE, LINK: base.LINK_MODE}  # the others are no files
+MODES = {"100644": git.FILE_MODE, "100755": git.PROGRAM_MODE, LINK: git.LINK_MODE}  # the others are no files
 
 
 def at_base(root: str, state: str, began: Base, wanted: Sequence[str]) -> dict[str, File]:
@@ -86,7 +86,7 @@ def _copied(state: str, path: str, digest: str) -> File:
         raise NotMade(f"what {path} held when the run began was not kept") from None
     if base.name_of(mode, held) != digest:  # anybody could write there
         raise NotMade(f"the copy of {path} from when the run began was changed")
-    if mode == base.LINK_MODE:
+    if mode == git.LINK_MODE:
         held = held.partition(b"\0")[0]
     return File(held, mode)
 

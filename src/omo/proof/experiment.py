@@ -23,8 +23,20 @@ from dataclasses import dataclass, replace
 from omo import progress
 from omo.errors import NotMade
 from omo.proof import base, calls, form, gate_runs, outputs, reading, swap, verdicts
-from omo.proof.arrangements import NEW_DATA, NEW_MANIFESTS, OLD_SETTINGS, Arrangements, arrange, files_key, kinds_of
-from omo.proof.gate_runs import AS_IT_IS, BEFORE, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Judge, Subject
+from omo.proof.arrangements import Arrangements, arrange, files_key, kinds_of
+from omo.proof.gate_runs import (
+    AS_IT_IS,
+    BEFORE,
+    NEW_DATA,
+    NEW_MANIFESTS,
+    OLD_SETTINGS,
+    OLD_TESTS,
+    WITHOUT,
+    CommandRun,
+    GateCommand,
+    Judge,
+    Subject,
+)
 from omo.proof.verdicts import NOT_MADE, OLD_TESTS_FAIL, TESTS_CHANGED, Experiment, Shown
 from omo.text import clip, counted, listed
 

@@ -72,6 +72,8 @@ DIFF = (
     *("diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv"),
     "--ignore-submodules=none",
 )
+# What a file is, as the digests of files begin.
+LINK_MODE, FILE_MODE, PROGRAM_MODE = "l", "f", "x"
 
 
 class GitAnswer:
@@ -182,6 +184,24 @@ def blobs(root: str | os.PathLike[str], names: Sequence[str]) -> list[bytes | No
         contents.append(output[start : start + size] if about[-2] == b"blob" else None)
         start += size + 1
     return contents
+
+
+def committed(root: str, head: str, paths: Sequence[str]) -> dict[str, bytes]:
+    """What files held in a commit; those that were not in it are left out."""
+    contents = {}
+    for path, content in zip(paths, blobs(root, [f"{head}:./{path}" for path in paths]), strict=True):
+        if content is not None:
+            contents[path] = content
+    return contents
+
+
+def entries(root: str, head: str) -> dict[str, str]:
+    """The files of a commit below the root, each with mode, type and id. Raises NotEvaluable without such a commit."""
+    about_of = {}
+    for line in lines(root, "ls-tree", "-r", "-z", head):
+        about, _, path = line.partition("\t")
+        about_of[path] = about
+    return about_of
 
 
 def place_of_repository(root: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from omo.proof.base import LINK_MODE
+from omo.proof.git import LINK_MODE
 from omo.proof.swap_files import File
 
 # By the end of a name, how a line begins that is a comment. In the middle of a block it begins with its star.

@@ -10,7 +10,7 @@ import posixpath
 
 from omo import safe_open
 from omo.errors import NotEvaluable
-from omo.proof import base
+from omo.proof import git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class CommitFiles(NamedFiles):
         self._texts: dict[str, str] = {}
         self.entries: dict[str, str] | None  # None where git has no such commit
         try:
-            self.entries = base.entries(root, head)
+            self.entries = git.entries(root, head)
         except NotEvaluable:
             self.entries = None
         self.names = frozenset(self.entries or ())
@@ -96,7 +96,7 @@ class CommitFiles(NamedFiles):
     def read(self, paths: Collection[str]) -> None:
         """Before their texts are asked for one by one: all of them at once."""
         unread = [path for path in paths if path in self.names and path not in self._texts]
-        held = base.committed(self.root, self._head, unread)
+        held = git.committed(self.root, self._head, unread)
         for path in unread:
             self._texts[path] = held.get(path, b"")[:MOST_OF_FILE].decode("utf-8", "replace")
 

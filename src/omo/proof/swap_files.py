@@ -19,7 +19,7 @@ from omo.digest import sha256
 from omo.errors import NotMade, Unwritable
 from omo.json_text import Json, dumps, loads
 from omo.proof import git_hold
-from omo.proof.base import FILE_MODE, LINK_MODE, PROGRAM_MODE
+from omo.proof.git import FILE_MODE, LINK_MODE, PROGRAM_MODE
 from omo.state import paths
 
 MOST_BYTES = 64 * 1024 * 1024

@@ -11,11 +11,24 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from omo.proof import base, calls, contents, form, kinds
-from omo.proof.arrangements import NEW_DATA, Arrangements
 from omo.proof.calls import Call
-from omo.proof.gate_runs import AS_IT_IS, BEFORE, MOST_NAMED, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Subject
+from omo.proof.gate_runs import (
+    AS_IT_IS,
+    BEFORE,
+    MOST_NAMED,
+    NEW_DATA,
+    OLD_TESTS,
+    WITHOUT,
+    CommandRun,
+    GateCommand,
+    Subject,
+)
 from omo.proof.swap_files import File
 from omo.text import clip, counted, listed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.proof.arrangements import Arrangements
 
 # What came of an experiment. Only the first is a proof.
 HOLDS = "holds"

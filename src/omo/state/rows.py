@@ -6,6 +6,8 @@ what their types say, but for numbers and texts, which whoever counts with them 
 
 from __future__ import annotations
 
+from omo.text import clip
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,7 +150,7 @@ if TYPE_CHECKING:
         endedBy: str
         takenBy: str  # the session that took it up
         damaged: bool  # waits because a ledger is, and goes on when the user has repaired it
-        unvouched: bool  # called done here, and not by the ledger
+        unvouched: str  # what it was called here, and not by the ledger
         deny: dict[str, str]  # what the tool gates refuse, with the sentence
         attended: bool
         fence: FenceLists
@@ -284,3 +286,9 @@ def read_files(value: object) -> FilesAtEnd:
     stored: Any = value if isinstance(value, dict) else {}
     files: FilesAtEnd = stored
     return files
+
+
+def claimed(summary: Mapping[str, Any]) -> str:
+    """What a summary says of work, and the ledger does not."""
+    what = summary.get("unvouched")
+    return clip(what, 20) if isinstance(what, str) else "done"  # True: marked by an earlier version

@@ -14,7 +14,7 @@ from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
 from omo.json_text import part as part
 from omo.state import ledger, paths, store
-from omo.state.rows import EMPTY, read_row, without
+from omo.state.rows import EMPTY, claimed, read_row, without
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -34,7 +34,9 @@ OPEN_STATES = ("active", "waiting", "paused", "blocked")
 CALLED_OFF = "called-off"  # the user asked for something else after a cancel or a breaker: only its own name wakes it
 ANY_SESSION = "*"
 INDEX = ("version", "live", "fenced", "open", "left", "sessions")
-AN_END = ("state", "outcome", "run", "at", "files")  # what a summary says of an end; the ledger has to say the same
+# What a summary says that lets a session go without a word of the agent's; the ledger has to say the same of it.
+LETS_GO = ("done", "paused", CALLED_OFF)
+AN_END = ("state", "outcome", "run", "at", "files")
 
 
 class Change:
@@ -173,6 +175,11 @@ def left_open(row: SessionRow) -> Works:
     return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES, "exhausted") if not summary.get("cleared")]
 
 
+def standing(row: SessionRow) -> Works:
+    """These, and what gave way to another task of the user's."""
+    return [*left_open(row), *work_in(row, CALLED_OFF)]
+
+
 def can_be_resumed(row: SessionRow) -> bool:
     """Has it work that another conversation may take up? What the user cancelled is over until they say otherwise."""
     return bool(left_open(row)) and not row["stopContinuation"].get("disabled")
@@ -287,8 +294,8 @@ def caught_up(state: str, session_id: str, row: SessionRow, head: ledger.Head | 
 
 
 def doubted(state: str, session_id: str, row: SessionRow, head: ledger.Head | None = None) -> SessionRow:
-    """The row, with every end marked that its ledger does not vouch for. Writes nothing."""
-    if not work_in(row, "done"):
+    """The row, as far as its ledger vouches for it. Writes nothing."""
+    if not work_in(row, *LETS_GO):
         return row
     try:
         head = head or ledger.head_of(paths.events_file(state, session_id))
@@ -298,7 +305,7 @@ def doubted(state: str, session_id: str, row: SessionRow, head: ledger.Head | No
 
 
 def unvouched(row: SessionRow) -> list[str]:
-    """The kinds of work that a row, once looked at beside its ledger, calls done and the ledger does not."""
+    """The kinds of work that a row, once looked at beside its ledger, lets go and the ledger does not."""
     return [kind for kind, summary in work_in(row, "done") if summary.get("unvouched")]
 
 
@@ -309,16 +316,20 @@ def _ahead(head: ledger.Head, row: SessionRow) -> SessionRow | None:
 
 
 def _doubted(row: SessionRow, head: ledger.Head) -> SessionRow:
-    """The mark is kept with the row, and so in every later `after`: no further event makes such an end good."""
-    ends = work_in(row, "done")
-    if not ends:
+    """What the ledger does not vouch for is an end, and no good one. The mark is kept with the row, and so in every
+    later `after`: no further event makes it good."""
+    claims = work_in(row, *LETS_GO)
+    if not claims:
         return row
     told = part(part(head.row or {}, "after"), "work")
     work = dict(row["work"])
-    for kind, summary in ends:
+    for kind, summary in claims:
         vouched = part(told, kind)
-        if vouched.get("unvouched") or any(vouched.get(key) != summary.get(key) for key in AN_END):
-            work[kind] = {**summary, "unvouched": True}
+        keys = AN_END if summary["state"] == "done" else ("state",)
+        if vouched.get("unvouched"):
+            work[kind] = {**summary, "state": "done", "unvouched": claimed(vouched)}
+        elif any(vouched.get(key) != summary.get(key) for key in keys):
+            work[kind] = {**without(summary, "told"), "state": "done", "unvouched": summary["state"]}
     return {**row, "work": work} if work != row["work"] else row
 
 
@@ -330,11 +341,19 @@ def set_corrupt_aside(state: str, *, now: float, wait: float) -> str:
 
 
 def ledger_problems(state: str, session_id: str) -> list[str]:
-    """What is wrong with a session's ledger, and what its row calls done that the ledger does not."""
+    """What is wrong with a session's ledger, and what its row lets go that the ledger does not."""
     row = session(state, session_id) or EMPTY
-    doubts = unvouched(caught_up(state, session_id, row)) if work_in(row, "done") else []
-    said = [f"the state says that {clip(kind, 20)} is done, and the session's ledger does not" for kind in doubts]
-    return [*chain_problems(state, session_id), *said]
+    doubts = in_doubt(caught_up(state, session_id, row)) if work_in(row, *LETS_GO) else []
+    return [*chain_problems(state, session_id), *doubts]
+
+
+def in_doubt(row: SessionRow) -> list[str]:
+    """The same of a row that was looked at beside its ledger, in words."""
+    said = []
+    for kind in unvouched(row):
+        claim = claimed(row["work"][kind])
+        said.append(f"the state says that {clip(kind, 20)} is {claim}, and the session's ledger does not")
+    return said
 
 
 def chain_problems(state: str, session_id: str) -> list[str]:

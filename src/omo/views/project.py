@@ -315,8 +315,7 @@ def look_at(
         problems = [f"the session's ledger: {problem}" for problem in caller.chain.problems]
     except Unreadable as error:
         problems = [error.message]
-    for kind in runtime.unvouched(brief.row):
-        problems.append(f"the state says that {clip(kind, 20)} is done, and the session's ledger does not")
+    problems += runtime.in_doubt(brief.row)
     return SessionView(brief, works, is_here, tuple(problems))
 
 

@@ -40,6 +40,16 @@ def offered(rows: Mapping[str, SessionRow], session: str, client: str, now: floa
     return others
 
 
+def off_elsewhere(rows: Mapping[str, SessionRow], session: str) -> str:
+    """The other session, used last, of which only the user takes up what there is: they have called it off."""
+    newest = ""
+    for name, row in rows.items():
+        if name != session and runtime.standing(row):
+            is_newer = not newest or str(row.get("lastUsedAt") or "") > str(rows[newest].get("lastUsedAt") or "")
+            newest = name if is_newer else newest
+    return newest
+
+
 def idle_for(row: SessionRow, now: float) -> float:
     """Seconds since anything was written of it; for ever where nobody knows."""
     try:
@@ -83,11 +93,12 @@ def _is_running(process: int) -> bool:
 
 
 def named(rows: Mapping[str, SessionRow], session: str, wanted: str) -> str:
-    """The other session that has open work and that `wanted` means: the beginning of its id, or of that of a run."""
+    """The other session that has work which goes on if asked for, and that `wanted` means: the beginning of its id, or
+    of that of a run."""
     matches = []
     known = []
     for name, row in rows.items():
-        work = runtime.left_open(row) if name != session else []
+        work = runtime.standing(row) if name != session else []
         if not work:
             continue
         if runtime.can_be_resumed(row):

@@ -140,8 +140,8 @@ def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> 
 
 
 def called_off(caller: Caller, kind: str) -> Caller | None:
-    """The user as the one in whose name the session's work of a kind is put aside: it was called off
-    or let go, and they have asked for something else of the workflow since, which the ledger says. None where they did not."""
+    """The user as the one in whose name the session's work of a kind is put aside: it was called off or let go, and
+    they have asked for something else of the workflow since, which the ledger says. None where they did not."""
     since = caller.summary(kind).get("calledOff")
     if not since:
         return None

@@ -5,6 +5,7 @@ Only `proven` and `judged` are called done. What was let through is an exception
 
 from __future__ import annotations
 
+from omo.state.rows import claimed
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -65,7 +66,8 @@ def of(summary: Mapping[str, Any]) -> Outcome:
     """The outcome in a summary that anybody may have edited. What is no outcome, or what the ledger does not
     vouch for, proves nothing."""
     if summary.get("unvouched"):
-        return not_proven("the state calls it done, and the ledger does not: omo ledger verify tells more")
+        said = claimed(summary)
+        return not_proven(f"the state calls it {said}, and the ledger does not: omo ledger verify tells more")
     stored = summary.get("outcome")
     if not isinstance(stored, dict) or stored.get("verdict") not in VERDICTS:
         return not_proven(NOBODY_SAYS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.clock import seconds, stamp
-from omo.state.rows import EMPTY, without
+from omo.state.rows import EMPTY, claimed, without
 from omo.state.runtime import (
     CALLED_OFF,
     OPEN_STATES,
@@ -611,10 +611,13 @@ def in_doubt(row: SessionRow, doubts: dict[str, str]) -> SessionRow:
 
 
 def disowned(row: SessionRow) -> SessionRow:
-    """What was called done and the ledger does not vouch for is over, and only a person sets it going again."""
-    why = "the state called it done, and the ledger did not"
-    given_up: Summary = {"state": "exhausted", "endedBy": "repaired", "outcome": outcome.not_proven(why)}
-    return _with_work(row, {kind: {**_active(row["work"].get(kind, {})), **given_up} for kind in unvouched(row)})
+    """What the state let go and the ledger does not vouch for is over, and only a person sets it going again."""
+    work: Work = {}
+    for kind in unvouched(row):
+        summary = row["work"][kind]
+        ended = outcome.not_proven(f"the state called it {claimed(summary)}, and the ledger did not")
+        work[kind] = {**_active(summary), "state": "exhausted", "endedBy": "repaired", "outcome": ended}
+    return _with_work(row, work)
 
 
 def mended(row: SessionRow) -> SessionRow:

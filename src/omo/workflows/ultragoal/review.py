@@ -14,7 +14,7 @@ from typing import Any
 from omo import safe_open
 from omo.digest import sha256
 from omo.errors import BadInput
-from omo.proof import base, globs
+from omo.proof import git, globs
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work.run import Caller
@@ -163,7 +163,7 @@ def _is_newer_than_request(caller: Caller, path: str, text: str) -> bool:
             if named.get("path") == path:  # as it was when they typed its name
                 return bool(named.get("digest") != sha256(text.encode()))
         head = row.get("head") or part(row, "base").get("head")
-        committed = base.committed(caller.root, str(head), [path]) if head else {}
+        committed = git.committed(caller.root, str(head), [path]) if head else {}
         return committed.get(path, b"").decode("utf-8-sig", "replace") != text
     return False
 

@@ -15,7 +15,7 @@ from typing import Any
 from omo.clock import seconds
 from omo.errors import BadInput, OmoError
 from omo.json_text import Json
-from omo.proof import artifacts, base, documents, own_commands
+from omo.proof import artifacts, base, documents, git, own_commands
 from omo.proof.gate_runs import Plain
 from omo.text import clip
 from omo.workflows.ultragoal.gate import media, replay
@@ -243,5 +243,5 @@ def about_the_work(root: str, files: Base | None, changed: Iterable[str], cited:
         if path in cited and path.lower().endswith(EVIDENCE_ENDS) and not was_there:
             candidates.append(path)
     head = (files or {}).get("head")
-    committed = base.committed(root, head, candidates) if head and candidates else {}
+    committed = git.committed(root, head, candidates) if head and candidates else {}
     return {path for path in candidates if path not in committed}
