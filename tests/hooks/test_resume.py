@@ -160,9 +160,11 @@ def ended(project: Project, client: str = GONE) -> None:
 
 def test_an_end_before_the_client_was_killed_is_told_to_the_next_conversation_once(project: Project) -> None:
     ended(project)
-    pinned = starts(project, "compact", session="third")
+    unheard = starts(project, "compact", session="third")
+    of_an_agent = {**AT_THE_DESK, "CLAUDE_CODE_SESSION_ID": SESSION, "OMO_OUTER_SESSION": SESSION}
+    unheard += project.hook("session-start", session="inner", source="startup", env=of_an_agent).message
     assert starts(project).partition("\n")[0] == f"{DONE}That was in another conversation, {ELSEWHERE}"
-    assert DONE not in starts(project) + starts(project, "resume", session=SESSION) + pinned
+    assert DONE not in starts(project) + starts(project, "resume", session=SESSION) + unheard
     project.stop(env=AT_THE_DESK).assert_silent()
     assert project.events()[-1]["rule"] == "done"
 

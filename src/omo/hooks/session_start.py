@@ -3,6 +3,7 @@ the project, what has ended in another one and was not told, and what one left o
 
 from __future__ import annotations
 
+from omo import hosts
 from omo.errors import OmoError
 from omo.hooks import messages
 from omo.hosts import Answer
@@ -48,7 +49,8 @@ def handle(event: Event, world: World) -> Answer:
 
 def _ends(event: Event, world: World) -> str:
     """What has ended, here or in a conversation that is over, and no Stop has told."""
-    if not any(runtime.has_untold_end(row) for row in runtime.sessions(world.state).values()):
+    is_there = any(runtime.has_untold_end(row) for row in runtime.sessions(world.state).values())
+    if not is_there or hosts.is_in_an_agents_shell(event.host, world.environ):
         return ""
     from omo.hooks import untold
 

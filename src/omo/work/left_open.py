@@ -11,7 +11,7 @@ from omo.text import clip, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from omo.state.rows import SessionRow
 
@@ -22,11 +22,13 @@ LONGEST_SILENCE = 12 * 3600.0
 LARGEST_PROCESS = 2**31
 
 
-def of_others(rows: Mapping[str, SessionRow], session: str) -> dict[str, SessionRow]:
-    """The rows of other sessions that can be resumed, the one that was used last first."""
+def of_others(
+    rows: Mapping[str, SessionRow], session: str, counts: Callable[[SessionRow], object] = runtime.can_be_resumed
+) -> dict[str, SessionRow]:
+    """The rows of other sessions that can be resumed, or what else `counts`, the one that was used last first."""
     others = []
     for name, row in rows.items():
-        if name != session and runtime.can_be_resumed(row):
+        if name != session and counts(row):
             others.append((str(row.get("lastUsedAt") or ""), name))
     return {name: rows[name] for _, name in sorted(others, reverse=True)}
 
@@ -38,16 +40,6 @@ def offered(rows: Mapping[str, SessionRow], session: str, client: str, now: floa
         if is_gone(row, client, now) and idle_for(row, now) < runtime.KEPT_FOR:
             others[name] = row
     return others
-
-
-def off_elsewhere(rows: Mapping[str, SessionRow], session: str) -> str:
-    """The other session, used last, of which only the user takes up what there is: they have called it off."""
-    newest = ""
-    for name, row in rows.items():
-        if name != session and runtime.standing(row):
-            is_newer = not newest or str(row.get("lastUsedAt") or "") > str(rows[newest].get("lastUsedAt") or "")
-            newest = name if is_newer else newest
-    return newest
 
 
 def idle_for(row: SessionRow, now: float) -> float:
