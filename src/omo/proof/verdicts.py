@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from omo.proof import base, calls, contents, form, kinds
-from omo.proof.arrangements import Arrangements
 from omo.proof.calls import Call
 from omo.proof.gate_runs import AS_IT_IS, BEFORE, MOST_NAMED, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Subject
 from omo.proof.swap_files import File
 from omo.text import clip, counted, listed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.proof.arrangements import Arrangements
 
 # What came of an experiment. Only the first is a proof.
 HOLDS = "holds"
@@ -409,7 +412,7 @@ def _module(path: str) -> str:
 
 def _failed_before(then: CommandRun, now: CommandRun) -> list[str]:
     """The tests that fail now, if each of them failed then too."""
-    if not (then.names_are_whole and now.names_are_whole) or not set(now.subtests) <= set(then.subtests):
+    if not then.names_are_whole or not set(now.subtests) <= set(then.subtests):
         return []  # "a subtest broken inside of a test that failed before"
     if now.repeated > then.repeated:
         return []  # "broken where another part has a failing test of the same name"
