@@ -13,8 +13,9 @@ import stat
 
 from omo import safe_open
 from omo.digest import sha256
-from omo.errors import NotEvaluable, OmoError
+from omo.errors import NotEvaluable, NotMade, OmoError
 from omo.proof import git
+from omo.state import paths
 from omo.state.copies import Copies
 
 TYPE_CHECKING = False
@@ -355,6 +356,19 @@ def _is_collected(path: str) -> bool:
 
 def _is_hidden(path: str) -> bool:
     return any(part.startswith(".") for part in path.split("/"))
+
+
+def copied(state: str, path: str, digest: str) -> bytes:
+    """What a file held that `take` copied, of a link where it led. Raises NotMade where that was not kept."""
+    if _is_by_times(digest):
+        raise NotMade(f"{path} was too large to be kept when the run began")
+    try:
+        held = safe_open.read_file(os.path.join(paths.copies_dir(state), digest), MOST_BYTES)
+    except OSError:
+        raise NotMade(f"what {path} held when the run began was not kept") from None
+    if name_of(digest[:1], held) != digest:  # anybody could write there
+        raise NotMade(f"the copy of {path} from when the run began was changed")
+    return held.partition(b"\0")[0] if digest[:1] == git.LINK_MODE else held
 
 
 class _Listing:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-from omo import safe_open
 from omo.errors import NotMade
 from omo.proof import base, git
-from omo.proof.project_files import MOST_OF_FILE, NamedFiles, commit_at
+from omo.proof.project_files import commit_at
 from omo.proof.swap_files import NOTHING, File, file_at
-from omo.state import paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +25,9 @@ def at_base(root: str, state: str, began: Base, wanted: Sequence[str]) -> dict[s
     for path in wanted:
         digest = began["files"].get(path)
         if digest is not None:
-            held[path] = _copied(state, path, digest)
+            held[path] = NOTHING
+            if digest != base.GONE:
+                held[path] = File(base.copied(state, path, digest), digest[:1])
         elif began.get("head"):
             committed.append(path)
         else:
@@ -37,58 +37,12 @@ def at_base(root: str, state: str, began: Base, wanted: Sequence[str]) -> dict[s
     return held
 
 
-class BaseFiles(NamedFiles):
-    """The files as they were when a run began, for whoever reads a few of them. What was not kept has no text."""
-
-    is_committed = False
-
-    def __init__(self, root: str, state: str, began: Base) -> None:
-        head = began.get("head")
-        self.root = root
-        self._state = state
-        self._commit = commit_at(root, head) if head else None
-        self._differing = began["files"]
-        gone = {path for path, digest in self._differing.items() if digest == base.GONE}
-        self.names = (self._commit.names if self._commit else frozenset()).union(self._differing) - gone
-
-    def text(self, path: str) -> str:
-        digest = self._differing.get(path)
-        if digest is None:
-            return self._commit.text(path) if self._commit else ""
-        try:
-            content = _copied(self._state, path, digest).content or b""
-        except NotMade:
-            content = b""
-        return content[:MOST_OF_FILE].decode("utf-8", "replace")
-
-    def read(self, paths: Collection[str]) -> None:
-        if self._commit:
-            self._commit.read(paths)
-
-
 def now(root: str, path: str) -> File:
     """What is at a path now."""
     held = file_at(os.path.join(root, path))
     if held.content is None and held.mode:
         raise NotMade(f"{path} cannot be read, or is no file")
     return held
-
-
-def _copied(state: str, path: str, digest: str) -> File:
-    if digest == base.GONE:
-        return NOTHING
-    if digest.startswith(base.BY_TIMES):
-        raise NotMade(f"{path} was too large to be kept when the run began")
-    mode = digest[:1]
-    try:
-        held = safe_open.read_file(os.path.join(paths.copies_dir(state), digest), base.MOST_BYTES)
-    except OSError:
-        raise NotMade(f"what {path} held when the run began was not kept") from None
-    if base.name_of(mode, held) != digest:  # anybody could write there
-        raise NotMade(f"the copy of {path} from when the run began was changed")
-    if mode == git.LINK_MODE:
-        held = held.partition(b"\0")[0]
-    return File(held, mode)
 
 
 def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:

@@ -18,10 +18,10 @@ from omo import variables
 from omo.digest import sha256
 from omo.errors import OmoError
 from omo.json_text import dumps
-from omo.proof import base, calls, contents, git, kinds, outputs, reading
+from omo.proof import base, calls, git, kinds, outputs, reading
 from omo.proof import run as runner
 from omo.proof.outputs import Counts
-from omo.proof.project_files import commit_at
+from omo.proof.project_files import BaseFiles, commit_at
 from omo.proof.swap_files import File
 from omo.proof.typed_commands import command_id
 from omo.state import paths, store
@@ -186,9 +186,9 @@ class Subject:
         return path in self.allowed and (self.look.changed or {}).get(path) == self.allowed[path]
 
     @cached_property
-    def files(self) -> contents.BaseFiles:
+    def files(self) -> BaseFiles:
         """As they were at the base."""
-        return contents.BaseFiles(self.root, self.state, self.began)
+        return BaseFiles(self.root, self.state, self.began)
 
     def programs(self, command: GateCommand) -> list[calls.Call]:
         """What a command comes down to, by these files."""

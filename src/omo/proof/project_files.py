@@ -9,15 +9,15 @@ import os
 import posixpath
 
 from omo import safe_open
-from omo.errors import NotEvaluable
-from omo.proof import git
+from omo.errors import NotEvaluable, NotMade
+from omo.proof import base, git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import TypeAlias
 
-    from omo.proof.contents import BaseFiles
+    from omo.state.rows import Base
 
     Files: TypeAlias = "DiskFiles | CommitFiles | BaseFiles"
 
@@ -114,3 +114,32 @@ def commit_at(root: str, head: str) -> CommitFiles:
 def files_at(root: str, head: str | None) -> Files:
     """Those of the commit; where there is none, those that are there."""
     return commit_at(root, head) if head else DiskFiles(root)
+
+
+class BaseFiles(NamedFiles):
+    """The files as they were when a run began, for whoever reads a few of them. What was not kept has no text."""
+
+    is_committed = False
+
+    def __init__(self, root: str, state: str, began: Base) -> None:
+        head = began.get("head")
+        self.root = root
+        self._state = state
+        self._commit = commit_at(root, head) if head else None
+        self._differing = began["files"]
+        gone = {path for path, digest in self._differing.items() if digest == base.GONE}
+        self.names = (self._commit.names if self._commit else frozenset()).union(self._differing) - gone
+
+    def text(self, path: str) -> str:
+        digest = self._differing.get(path)
+        if digest is None:
+            return self._commit.text(path) if self._commit else ""
+        try:
+            content = base.copied(self._state, path, digest)[:MOST_OF_FILE]
+        except NotMade:
+            return ""
+        return content.decode("utf-8", "replace")
+
+    def read(self, paths: Collection[str]) -> None:
+        if self._commit:
+            self._commit.read(paths)

@@ -438,7 +438,7 @@ def _module(path: str) -> str:
 
 def _failed_before(then: CommandRun, now: CommandRun) -> list[str]:
     """The tests that fail now, if each of them failed then too."""
-    if not (then.names_are_whole and now.names_are_whole) or not set(now.subtests) <= set(then.subtests):
+    if not then.names_are_whole or not set(now.subtests) <= set(then.subtests):
         return []  # "a subtest broken inside of a test that failed before"
     if now.repeated > then.repeated:
         return []  # "broken where another part has a failing test of the same name"
