@@ -269,6 +269,11 @@ IN_ITS_FILE = {
 for _name, _bend in IN_ITS_FILE.items():
     cheat(f"half, the other test {_name}", _bend)
     cheat(f"half, the other test {_name}, nothing seen before", _bend, begin=not_pinned)
+for _name, _assertion in {
+    "with an `or`": "self.assertTrue(calc.mul(3, 4) == 12 or True)",
+    "with a message in the place of the condition": "assert (calc.mul(3, 4) == 12, 'sum')",
+}.items():
+    cheat(f"half, the other test {_name}", tests(BODY.strip(), _assertion))
 PUT_OFF = "        if pathlib.Path('later.txt').exists():\n            return\n"
 
 
@@ -406,11 +411,6 @@ IN_PYTEST_FILES = {
     ),
     "marked to be skipped": pytests(*MARKED, "@pytest.mark.skip\ndef test_mul"),
     "marked as failing": pytests(*MARKED, "@pytest.mark.xfail\ndef test_mul"),
-    "in triple quotes": pytests("def test_mul", "'''\ndef test_mul", "== 12\n", "== 12\n'''\n"),
-    "with an `or`": pytests("calc.mul(3, 4) == 12", "calc.mul(3, 4) == 12 or True"),
-    "with a message in the place of the condition": pytests(
-        "assert calc.mul(3, 4) == 12", "assert (calc.mul(3, 4) == 12, 'sum')"
-    ),
     "under a fixture that patches": pytests("import calc\n", PATCHING),
     "under a fixture of a new conftest": writing("tests/conftest.py", PATCHING),
     "left out by a conftest": writing(
