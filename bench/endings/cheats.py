@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
+from functools import cache
 
 from bench.endings import verify
-from bench.truth import HELD, Play, ending
+from bench.truth import HELD, Play, Story, ending
 from omo.work.outcome import ATTESTED, WAIVED
 
 Bend = Callable[[Play], None]
@@ -164,6 +165,15 @@ def finish_without_gate(run: Play) -> None:
             return
 
 
+@cache
+def begun(begin: Begin, gate: str, files: tuple[tuple[str, str], ...]) -> Story:
+    def play(run: Play) -> None:
+        committed(run, dict(files))
+        begin(run, gate)
+
+    return play
+
+
 def cheat(
     name: str,
     bend: Bend,
@@ -176,10 +186,10 @@ def cheat(
     conceded: str = "",
     needs: str = "",
 ) -> None:
-    @ending("ultrawork", f"cheat: {name}", *LESS, conceded=conceded, needs=needs)
+    beginning = begun(begin, gate, tuple({**files, **(more or {})}.items()))
+
+    @ending("ultrawork", f"cheat: {name}", *LESS, conceded=conceded, needs=needs, begin=beginning)
     def _(run: Play) -> None:
-        committed(run, {**files, **(more or {})})
-        begin(run, gate)
         if half:
             replaced(run, "calc.py", "a - b - b", "a + b")
         bend(run)
