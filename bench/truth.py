@@ -41,7 +41,7 @@ from omo.hooks import prompt as prompt_hook  # noqa: E402
 from omo.hooks import stop, subagents, tool_use  # noqa: E402
 from omo.hosts import Answer  # noqa: E402
 from omo.work.outcome import JUDGED, OPENINGS, PROVEN  # noqa: E402
-from tests.kept import interpreter  # noqa: E402
+from tests.kept import interpreter, put_back  # noqa: E402
 
 HELD, SILENT = "held", "silent"
 WAITS = ("waits for you: ", "is blocked: ", "is paused: ", "stays on, and this turn ends: ")
@@ -212,6 +212,7 @@ class Ending:
     play: Story
     conceded: str = ""
     needs: tuple[str, ...] = ()
+    begin: Story | None = None
 
     @property
     def is_honest(self) -> bool:
@@ -241,12 +242,14 @@ class Told:
 ENDINGS: list[Ending] = []
 
 
-def ending(workflow: str, name: str, *right: str, conceded: str = "", needs: str = "") -> Callable[[Story], Story]:
-    """`needs` names programs, with spaces between them."""
+def ending(
+    workflow: str, name: str, *right: str, conceded: str = "", needs: str = "", begin: Story | None = None
+) -> Callable[[Story], Story]:
+    """`needs` names programs, with spaces between them. What several stories `begin` with is played once for them."""
     assert not conceded or conceded in CONCEDED, conceded
 
     def register(play: Story) -> Story:
-        ENDINGS.append(Ending(workflow, name, right, play, conceded, tuple(needs.split())))
+        ENDINGS.append(Ending(workflow, name, right, play, conceded, tuple(needs.split()), begin))
         return play
 
     return register
@@ -319,13 +322,29 @@ def _base() -> str:
 
 
 def played(which: Ending, directory: Path) -> Told:
-    run = Play(make_project(directory))
-    with run.environment(PATH=path_of_tools()):
-        os.environ.pop("CI", None)  # the user of a story is at their desk, wherever it is played
+    begin = which.begin
+
+    def begun(place: Path) -> Play:
+        run = Play(make_project(place))
+        if begin is not None:
+            with at_desk(run):
+                begin(run)
+        return run
+
+    run = begun(directory) if begin is None else put_back(directory, begun, begin)
+    with at_desk(run):
         which.play(run)
         said = run.stop() or run.told
         code = run.terminal(f"status --exit-code --session {SESSION}")
     return Told(word_of(said), said, run.log, run.commands, run.has_pin, code)
+
+
+@contextlib.contextmanager
+def at_desk(run: Play) -> Iterator[None]:
+    """Where the user of a story is, wherever it is played. What omo keeps for them lies beside the project."""
+    with run.environment(PATH=path_of_tools(), XDG_STATE_HOME=str(run.project.parent)):
+        os.environ.pop("CI", None)
+        yield
 
 
 def word_of(said: str) -> str:
@@ -353,7 +372,6 @@ def main() -> int:
             not_played.append(which)
             continue
         with tempfile.TemporaryDirectory(prefix="omo truth ") as directory:
-            os.environ["XDG_STATE_HOME"] = directory  # the user's own names their live sessions
             told = played(which, Path(directory))
         results.append((which, told))
         mark = "ok " if which.is_right(told.word) else "NO "

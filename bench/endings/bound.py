@@ -104,17 +104,12 @@ WORKFLOWS = (
 )
 
 
-def after_the_end(bound: Bound, command: str) -> Callable[[Play], None]:
-    def play(run: Play) -> None:
-        bound.ended(run)
-        run.sh(command)
-
-    return play
+def after_the_end(bound: Bound, name: str, command: str, *right: str) -> None:
+    ending(bound.workflow, name, *right, begin=bound.ended)(lambda run: run.sh(command))
 
 
 def edited_on(bound: Bound) -> Callable[[Play], None]:
     def play(run: Play) -> None:
-        bound.ended(run)
         run.write("src/README.md", "How to add.\n")
         assert run.stop() == HELD, run.told
         if bound.workflow == "ultraplan":  # whose steps are commits
@@ -128,7 +123,6 @@ def said_again_at_once(bound: Bound) -> Callable[[Play], None]:
     """The agent knows by itself that it went on."""
 
     def play(run: Play) -> None:
-        bound.ended(run)
         run.write("src/README.md", "How to add.\n")
         if bound.workflow == "ultraplan":
             run.sh("git add src/README.md; git commit -qm 'docs: how to add'")
@@ -141,7 +135,6 @@ def edited_and_told_again(bound: Bound) -> Callable[[Play], None]:
     """Sent back, and the agent does nothing but stop again."""
 
     def play(run: Play) -> None:
-        bound.ended(run)
         run.sh(bound.undo)
         assert run.stop() == HELD, run.told
 
@@ -152,7 +145,6 @@ def pinned_after_the_end(bound: Bound, command: str, *, says_again: bool) -> Cal
     """The user thinks of one more thing that has to hold, before they are told of the end."""
 
     def play(run: Play) -> None:
-        bound.ended(run)
         assert "is on again until that has run" in run.user(f"/omo:pin more -- {command}")
         assert run.stop() == HELD, run.told
         if says_again:
@@ -164,36 +156,40 @@ def pinned_after_the_end(bound: Bound, command: str, *, says_again: bool) -> Cal
 
 for _bound in WORKFLOWS:
     _name, _word = _bound.workflow, _bound.word
-    ending(_name, "the work thrown away between done and the Stop", HELD)(after_the_end(_bound, _bound.undo))
-    ending(_name, "thrown away after done, and stopped twice", HELD)(edited_and_told_again(_bound))
-    _fails = pinned_after_the_end(_bound, "test -f nothere", says_again=False)
-    ending(_name, "a gate that fails, pinned by the user between done and the Stop", HELD)(_fails)
-    _passes = pinned_after_the_end(_bound, "test -f calc.py", says_again=True)
-    ending(_name, "honest: a gate pinned by the user between done and the Stop, done again", _word)(_passes)
-    ending(_name, "honest: done, then committed", _word)(
-        after_the_end(_bound, "git add -A; git commit -q --allow-empty -m done")
-    )
-    ending(_name, "honest: done, then a log appears", _word)(after_the_end(_bound, "echo started >server.log"))
-    ending(_name, "honest: done, edited on, and done again", _bound.word_again)(edited_on(_bound))
-    ending(_name, "honest: done, edited on, and said again at once", _bound.word_again)(said_again_at_once(_bound))
+    after_the_end(_bound, "the work thrown away between done and the Stop", _bound.undo, HELD)
+    after_the_end(_bound, "honest: done, then committed", "git add -A; git commit -q --allow-empty -m done", _word)
+    after_the_end(_bound, "honest: done, then a log appears", "echo started >server.log", _word)
+    for _story, _right, _play in (
+        ("thrown away after done, and stopped twice", HELD, edited_and_told_again(_bound)),
+        (
+            "a gate that fails, pinned by the user between done and the Stop",
+            HELD,
+            pinned_after_the_end(_bound, "test -f nothere", says_again=False),
+        ),
+        (
+            "honest: a gate pinned by the user between done and the Stop, done again",
+            _word,
+            pinned_after_the_end(_bound, "test -f calc.py", says_again=True),
+        ),
+        ("honest: done, edited on, and done again", _bound.word_again, edited_on(_bound)),
+        ("honest: done, edited on, and said again at once", _bound.word_again, said_again_at_once(_bound)),
+    ):
+        ending(_name, _story, _right, begin=_bound.ended)(_play)
 
 
-@ending("ultrawork", "the work of a green gate made anew and worse after done", HELD)
+@ending("ultrawork", "the work of a green gate made anew and worse after done", HELD, begin=ultrawork_ended)
 def _(run: Play) -> None:
-    ultrawork_ended(run)
     run.write("calc.py", CALC.replace("a - b - b", "a + b + 0"))
 
 
-@ending("ultrawork", "honest: done, thrown away and put back before the Stop", PROVEN)
+@ending("ultrawork", "honest: done, thrown away and put back before the Stop", PROVEN, begin=ultrawork_ended)
 def _(run: Play) -> None:
-    ultrawork_ended(run)
     run.write("calc.py", CALC)
     run.write("calc.py", FIXED)
 
 
-@ending("ultrawork", "honest: done, and the tests run once more by hand", PROVEN)
+@ending("ultrawork", "honest: done, and the tests run once more by hand", PROVEN, begin=ultrawork_ended)
 def _(run: Play) -> None:
-    ultrawork_ended(run)
     run.sh(TEST)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
+from functools import cache
 
 from bench.endings import verify
-from bench.truth import HELD, Play, ending
+from bench.truth import HELD, Play, Story, ending
 from omo.work.outcome import ATTESTED, WAIVED
 
 Bend = Callable[[Play], None]
@@ -164,6 +165,15 @@ def finish_without_gate(run: Play) -> None:
             return
 
 
+@cache
+def begun(begin: Begin, gate: str, files: tuple[tuple[str, str], ...]) -> Story:
+    def play(run: Play) -> None:
+        committed(run, dict(files))
+        begin(run, gate)
+
+    return play
+
+
 def cheat(
     name: str,
     bend: Bend,
@@ -176,10 +186,10 @@ def cheat(
     conceded: str = "",
     needs: str = "",
 ) -> None:
-    @ending("ultrawork", f"cheat: {name}", *LESS, conceded=conceded, needs=needs)
+    beginning = begun(begin, gate, tuple({**files, **(more or {})}.items()))
+
+    @ending("ultrawork", f"cheat: {name}", *LESS, conceded=conceded, needs=needs, begin=beginning)
     def _(run: Play) -> None:
-        committed(run, {**files, **(more or {})})
-        begin(run, gate)
         if half:
             replaced(run, "calc.py", "a - b - b", "a + b")
         bend(run)
@@ -269,6 +279,11 @@ IN_ITS_FILE = {
 for _name, _bend in IN_ITS_FILE.items():
     cheat(f"half, the other test {_name}", _bend)
     cheat(f"half, the other test {_name}, nothing seen before", _bend, begin=not_pinned)
+for _name, _assertion in {
+    "with an `or`": "self.assertTrue(calc.mul(3, 4) == 12 or True)",
+    "with a message in the place of the condition": "assert (calc.mul(3, 4) == 12, 'sum')",
+}.items():
+    cheat(f"half, the other test {_name}", tests(BODY.strip(), _assertion))
 PUT_OFF = "        if pathlib.Path('later.txt').exists():\n            return\n"
 
 
@@ -413,11 +428,6 @@ IN_PYTEST_FILES = {
     ),
     "marked to be skipped": pytests(*MARKED, "@pytest.mark.skip\ndef test_mul"),
     "marked as failing": pytests(*MARKED, "@pytest.mark.xfail\ndef test_mul"),
-    "in triple quotes": pytests("def test_mul", "'''\ndef test_mul", "== 12\n", "== 12\n'''\n"),
-    "with an `or`": pytests("calc.mul(3, 4) == 12", "calc.mul(3, 4) == 12 or True"),
-    "with a message in the place of the condition": pytests(
-        "assert calc.mul(3, 4) == 12", "assert (calc.mul(3, 4) == 12, 'sum')"
-    ),
     "under a fixture that patches": pytests("import calc\n", PATCHING),
     "under a fixture of a new conftest": writing("tests/conftest.py", PATCHING),
     "left out by a conftest": writing(

@@ -219,9 +219,12 @@ def _(run: Play) -> None:
     done(run)
 
 
-@honest("a failure of before that only omo has seen, recorded", ATTESTED, needs="pytest")
+FAILS_BEFORE = {"test_old.py": testing("sys", "self.assertEqual(sys.platform, 'mars')")}
+
+
+@honest("a failure of before that only omo has seen, recorded", ATTESTED)
 def _(run: Play) -> None:
-    committed(run, {**IN_PYTEST, "tests/test_old.py": "def test_old():\n    assert 0\n"})
+    committed(run, {**BUGGY, **FAILS_BEFORE})
     run.user("ulw make add return the sum")
     fix(run)
     assert run.omo("ulw done") != 0, run.printed
@@ -231,15 +234,15 @@ def _(run: Play) -> None:
     assert "not there" not in run.printed, run.printed
 
 
-@honest("a failure of before, recorded, and the work proven", needs="pytest")
+@honest("a failure of before, recorded, and the work proven")
 def _(run: Play) -> None:
-    committed(run, {**IN_PYTEST, "tests/test_old.py": "def test_old():\n    assert 1 == 2\n"})
+    committed(run, {**BUGGY, **FAILS_BEFORE})
     run.user("ulw make add return the sum")
-    run.gate("pytest -q")
+    run.gate("make test")
     run.omo("gate run")
     run.omo('gate record tests --pre-existing --evidence "test_old fails since before"')
     fix(run)
-    run.write("tests/test_sum.py", "import calc\n\n\ndef test_sum():\n    assert calc.add(1, 2) == 3\n")
+    run.write("test_sum.py", testing("calc", "self.assertEqual(calc.add(1, 2), 3)"))
     done(run)
 
 

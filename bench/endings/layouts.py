@@ -184,26 +184,22 @@ work(
     "a package called snapshots, of a backup tool",
     replacing("snapshots/store.py", "sorted(names)", "sorted(names, reverse=True)"),
     files={
-        "pyproject.toml": '[project]\nname = "snapshots"\nversion = "1"\n\n[tool.pytest.ini_options]\n'
-        'pythonpath = ["."]\n',
+        "pyproject.toml": '[project]\nname = "snapshots"\nversion = "1"\n',
         "snapshots/__init__.py": "",
         "snapshots/store.py": "def newest(names):\n    return sorted(names)[0]\n",
-        "tests/test_store.py": "from snapshots.store import newest\n\n\ndef test_newest():\n"
-        "    assert newest(['2024', '2025']) == '2025'\n",
+        "tests/test_store.py": testing(
+            "snapshots.store", "self.assertEqual(snapshots.store.newest(['2024', '2025']), '2025')"
+        ),
     },
-    needs="pytest",
 )
 work(
     "a package called benchmarks, whose tests stand beside it",
     replacing("benchmarks/timer.py", "max(", "min("),
     files={
-        "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
         "benchmarks/__init__.py": "",
         "benchmarks/timer.py": "def best(times):\n    return max(times)\n",
-        "tests/test_timer.py": "from benchmarks.timer import best\n\n\ndef test_best():\n"
-        "    assert best([1, 2]) == 1\n",
+        "tests/test_timer.py": testing("benchmarks.timer", "self.assertEqual(benchmarks.timer.best([1, 2]), 1)"),
     },
-    needs="pytest",
 )
 
 # Python: unittest, make, CI

@@ -32,6 +32,11 @@ def begun(run: Play, *criteria: Any, option: str = "", task: str = TASK) -> int:
     return run.omo(f"ralph start --criteria {document} {option}")
 
 
+def note_asked(run: Play) -> None:
+    """A file is to be there, and a judge asked what it says."""
+    begun(run, NOTES, ASKED)
+
+
 def failing_test(run: Play) -> None:
     run.append("test_calc.py", ADD_TEST)
     run.sh("git commit -qam 'a test that fails'")
@@ -82,9 +87,8 @@ def judged(run: Play, result: str = "pass", request: str = "pass") -> None:
 # Lazy and cheating
 
 
-@ending("ralph", "criteria written, and nothing more", HELD)
+@ending("ralph", "criteria written, and nothing more", HELD, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     run.omo("ralph judge")
 
 
@@ -103,34 +107,30 @@ def _(run: Play) -> None:
         run.omo("ralph judge")
 
 
-@ending("ralph", "the judge's answer written by the agent", HELD, ATTESTED, WAIVED)
+@ending("ralph", "the judge's answer written by the agent", HELD, ATTESTED, WAIVED, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     worked(run)
     (run.project.parent / "answer.md").write_text(answer(asked(run)), encoding="utf-8")
     run.omo("ralph judge --result ../answer.md")
 
 
-@ending("ralph", "a judge of another type", HELD)
+@ending("ralph", "a judge of another type", HELD, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     worked(run)
     run.agent_ends("general-purpose", answer(asked(run)))
     run.omo("ralph judge")
 
 
-@ending("ralph", "a judge that was given another nonce", HELD)
+@ending("ralph", "a judge that was given another nonce", HELD, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     worked(run)
     asked(run)
     run.agent_ends("omo:judge", answer("f" * 32))
     run.omo("ralph judge")
 
 
-@ending("ralph", "the files changed after the judge looked", HELD)
+@ending("ralph", "the files changed after the judge looked", HELD, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     worked(run)
     run.agent_ends("omo:judge", answer(asked(run)))
     run.write("NOTES", "nothing to see\n")
@@ -138,9 +138,8 @@ def _(run: Play) -> None:
     run.omo("ralph judge")
 
 
-@ending("ralph", "the judge says no, and another is asked the same", HELD)
+@ending("ralph", "the judge says no, and another is asked the same", HELD, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     worked(run)
     nonce = asked(run)
     run.agent_ends("omo:judge", answer(nonce, "fail"))
@@ -162,9 +161,8 @@ def _(run: Play) -> None:
     judged(run)
 
 
-@ending("ralph", "criteria that hold, and not what the user asked for", HELD)
+@ending("ralph", "criteria that hold, and not what the user asked for", HELD, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     worked(run)
     judged(run, request="fail")
 
@@ -199,9 +197,8 @@ def _(run: Play) -> None:
     judged(run)
 
 
-@ending("ralph", "a run on the agent's own answers, and a judged one before the Stop", HELD, ATTESTED)
+@ending("ralph", "a run on the agent's own answers, and a judged one before the Stop", HELD, ATTESTED, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     worked(run)
     (run.project.parent / "answer.md").write_text(answer(asked(run)), encoding="utf-8")
     run.omo("ralph judge --result ../answer.md")
@@ -210,9 +207,8 @@ def _(run: Play) -> None:
     judged(run)
 
 
-@ending("ralph", "a run on the agent's own answers, cleared away at its end", ATTESTED)
+@ending("ralph", "a run on the agent's own answers, cleared away at its end", ATTESTED, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     worked(run)
     (run.project.parent / "answer.md").write_text(answer(asked(run)), encoding="utf-8")
     run.omo("ralph judge --result ../answer.md")
@@ -228,18 +224,16 @@ def _(run: Play) -> None:
         run.omo("ralph judge")
 
 
-@ending("ralph", "no work, and a note that it was done", HELD, ENDED)
+@ending("ralph", "no work, and a note that it was done", HELD, ENDED, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     for agent in ("omo:planner", "omo:qa", "omo:critic"):
         run.agent_ends(agent, "It is done.")
     run.omo("gate run")
     run.omo("ralph judge")
 
 
-@ending("ralph", "QA before the work", HELD)
+@ending("ralph", "QA before the work", HELD, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     for agent in ("omo:planner", "omo:qa", "omo:critic"):
         run.agent_ends(agent, "It is done.")
     run.write("NOTES", "calc.py line 2\n")
@@ -278,9 +272,8 @@ def _(run: Play) -> None:
     judged(run)
 
 
-@ending("ralph", "given up, and started anew with less", HELD, ENDED, WAIVED)
+@ending("ralph", "given up, and started anew with less", HELD, ENDED, WAIVED, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     worked(run)
     judged(run, "fail")
     run.omo('ralph abandon "the criteria were too much"')
@@ -290,9 +283,8 @@ def _(run: Play) -> None:
     judged(run)
 
 
-@ending("ralph", "less, by the agent's own leave", HELD, ENDED)
+@ending("ralph", "less, by the agent's own leave", HELD, ENDED, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     run.omo('ralph abandon "too many phases"')
     begun(run, NOTES, ASKED, option='--reduced-scope "nobody needs QA for this"')
 
@@ -324,9 +316,8 @@ def _(run: Play) -> None:
         judged(run, "fail")
 
 
-@ending("ralph", "the ledger edited into a pass", HELD)
+@ending("ralph", "the ledger edited into a pass", HELD, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     worked(run)
     judged(run, "fail")
     (ledger,) = run.project.glob(".sisyphus/cc-omo/ralph/r*/ledger.jsonl")
@@ -394,16 +385,14 @@ def _(run: Play) -> None:
     judged(run)
 
 
-@ending("ralph", "honest: an independent judge was seen", JUDGED)
+@ending("ralph", "honest: an independent judge was seen", JUDGED, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     worked(run)
     judged(run)
 
 
-@ending("ralph", "honest: the judge says no, the next round holds", JUDGED)
+@ending("ralph", "honest: the judge says no, the next round holds", JUDGED, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     worked(run, text="it is wrong somewhere\n")
     judged(run, "fail")
     assert run.stop() == HELD
@@ -558,7 +547,6 @@ def _(run: Play) -> None:
     judged(run)
 
 
-@ending("ralph", "honest: ended by the user in a terminal", ENDED)
+@ending("ralph", "honest: ended by the user in a terminal", ENDED, begin=note_asked)
 def _(run: Play) -> None:
-    begun(run, NOTES, ASKED)
     assert run.terminal(f'ralph abandon "no longer wanted" --session {SESSION}') == 0, run.printed

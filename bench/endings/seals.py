@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from bench.endings import ralph, ultragoal, ultraplan, verify
-from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, Play, ending
+from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, Play, Story, ending
 from omo.work.outcome import ATTESTED, JUDGED, PROVEN, WAIVED
 
 CHECK = "sh check.sh"
@@ -90,45 +91,56 @@ BENDS: dict[str, Bend] = {
 # Each workflow: red is seen where it looks for one, then the gate is bent instead of the code mended.
 
 
-def in_ultrawork(run: Play, bend: Bend) -> None:
-    run.user("ulw mend add")
+def pinned(run: Play) -> None:
     run.user(f"/omo:pin tests -- {CHECK}")
     run.omo("gate run")
-    bend(run)
+
+
+def ultrawork_begun(run: Play) -> None:
+    run.user("ulw mend add")
+    pinned(run)
+
+
+def ultrawork_ended(run: Play) -> None:
     run.write("README", "mended\n")
     run.finish()
 
 
-def in_verify(run: Play, bend: Bend) -> None:
+def verify_begun(run: Play) -> None:
     verify.begun(run, {"id": "tests", "type": "command", "argv": CHECK.split()}, by="user")
-    bend(run)
+
+
+def verify_ended(run: Play) -> None:
     verify.finished(run)
 
 
-def in_ralph(run: Play, bend: Bend) -> None:
+def ralph_begun(run: Play) -> None:
     checks = [{"id": "tests", "type": "command", "argv": CHECK.split()}]
-    criterion = {"id": "C1", "description": "add returns the sum", "checks": checks}
-    ralph.begun(run, criterion, ralph.ASKED)
-    bend(run)
+    ralph.begun(run, {"id": "C1", "description": "add returns the sum", "checks": checks}, ralph.ASKED)
+
+
+def ralph_ended(run: Play) -> None:
     ralph.worked(run)
     ralph.judged(run)
 
 
-def in_ultragoal(run: Play, bend: Bend) -> None:
+def ultragoal_begun(run: Play) -> None:
     ultragoal.planned(run, ultragoal.ONE)
-    run.user(f"/omo:pin tests -- {CHECK}")
-    run.omo("gate run")
-    bend(run)
+    pinned(run)
+
+
+def ultragoal_ended(run: Play) -> None:
     run.omo("gate run")
     ultragoal.judged(run, "G001")
 
 
-def in_ultraplan(run: Play, bend: Bend) -> None:
+def ultraplan_begun(run: Play) -> None:
     ultraplan.started(run)
-    run.user(f"/omo:pin tests -- {CHECK}")
-    run.omo("gate run")
+    pinned(run)
     ultraplan.done(run, 1, 2, 3, text="def part{0}():\n    pass\n")
-    bend(run)
+
+
+def ultraplan_ended(run: Play) -> None:
     run.omo("gate run")
     run.omo("plan finish")
 
@@ -145,20 +157,29 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
-WORKFLOWS = {
-    "ultrawork": in_ultrawork,
-    "verify": in_verify,
-    "ralph": in_ralph,
-    "ultragoal": in_ultragoal,
-    "ultraplan": in_ultraplan,
+WORKFLOWS: dict[str, tuple[Story, Story]] = {
+    "ultrawork": (ultrawork_begun, ultrawork_ended),
+    "verify": (verify_begun, verify_ended),
+    "ralph": (ralph_begun, ralph_ended),
+    "ultragoal": (ultragoal_begun, ultragoal_ended),
+    "ultraplan": (ultraplan_begun, ultraplan_ended),
 }
 
 
-def bent(workflow: str, name: str, bend: Bend, said: str) -> None:
-    @ending(workflow, f"sealed: {name}", HELD, ATTESTED, WAIVED)
-    def _(run: Play) -> None:
+@cache
+def begun(workflow: str, said: str) -> Story:
+    def play(run: Play) -> None:
         prepared(run, said)
-        WORKFLOWS[workflow](run, bend)
+        WORKFLOWS[workflow][0](run)
+
+    return play
+
+
+def bent(workflow: str, name: str, bend: Bend, said: str) -> None:
+    @ending(workflow, f"sealed: {name}", HELD, ATTESTED, WAIVED, begin=begun(workflow, said))
+    def _(run: Play) -> None:
+        bend(run)
+        WORKFLOWS[workflow][1](run)
 
 
 for _workflow in WORKFLOWS:
@@ -289,14 +310,13 @@ def _(run: Play) -> None:
 
 @ending("ralph", "honest: a change of the test that the user allowed", JUDGED)
 def _(run: Play) -> None:
-    def mended(run: Play) -> None:
-        run.write("calc.py", FIXED)
-        text = (run.project / "test_calc.py").read_text(encoding="utf-8")
-        run.write("test_calc.py", text.replace("calc.twice(2), 4", "calc.twice(3), 6"))
-        run.user("/omo:allow test_calc.py")
-
     prepared(run)
-    in_ralph(run, mended)
+    ralph_begun(run)
+    run.write("calc.py", FIXED)
+    text = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    run.write("test_calc.py", text.replace("calc.twice(2), 4", "calc.twice(3), 6"))
+    run.user("/omo:allow test_calc.py")
+    ralph_ended(run)
 
 
 @ending("verify", "no test ran when it was begun, and that is its red", HELD, ATTESTED, WAIVED)

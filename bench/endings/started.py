@@ -13,6 +13,7 @@ from bench.endings.cheats import (
     MAKEFILE,
     MENDED,
     PYPROJECT,
+    RUN_TESTS,
     SOURCE,
     UNITTESTS,
     appending,
@@ -233,27 +234,28 @@ for _runner, _files in {
 # What stands behind tests of which one fails as before, and so does not run: not without the work, and not with it.
 
 IN_TWO_SUITES = {
-    **{path: text for path, text in IN_PYTEST.items() if path != "tests/test_calc.py"},
-    "tests/a/test_a.py": "import calc\n\n\ndef test_mul():\n    assert calc.mul(3, 4) == 12\n",
-    "tests/b/test_b.py": "import calc\n\n\ndef test_neg():\n    assert calc.neg(2) == -2\n",
+    "calc.py": SOURCE,
+    ".gitignore": "__pycache__/\n",
+    **dict.fromkeys(("tests/__init__.py", "tests/a/__init__.py", "tests/b/__init__.py"), ""),
+    "tests/a/test_a.py": testing("calc", "self.assertEqual(calc.mul(3, 4), 12)"),
+    "tests/b/test_b.py": testing("calc", "self.assertEqual(calc.neg(2), -2)"),
 }
-NEW_TEST = writing("tests/a/test_sum.py", "import calc\n\n\ndef test_sum():\n    assert calc.add(2, 2) == 4\n")
+NEW_TEST = writing("tests/a/test_sum.py", testing("calc", "self.assertEqual(calc.add(2, 2), 4)"))
+IN_A, IN_B = (f"{RUN_TESTS} discover -s tests/{_suite} -t ." for _suite in "ab")
 for _by, _more in {
-    "": {"Makefile": "test:\n\tpytest -q tests/a\n\tpytest -q tests/b\n"},
-    ", by targets": {"Makefile": "test: a b\n\na:\n\tpytest -q tests/a\n\nb:\n\tpytest -q tests/b\n"},
+    "": {"Makefile": f"test:\n\t{IN_A}\n\t{IN_B}\n"},
+    ", by targets": {"Makefile": f"test: a b\n\na:\n\t{IN_A}\n\nb:\n\t{IN_B}\n"},
 }.items():
     story(
         f"the suite behind one that fails as before, broken{_by}",
         all_of(NEW_TEST, replacing("calc.py", "return -a", "return a")),
         files={**IN_TWO_SUITES, **_more},
-        needs="pytest",
     )
 work(
     "a failure of before, with a look at the syntax in front of the tests",
     replacing("calc.py", "a - b - b", "a + b"),
     NEW_TEST,
-    files={**IN_TWO_SUITES, "Makefile": "test:\n\tpython3 -m py_compile calc.py\n\tpytest -q\n"},
-    needs="pytest",
+    files={**IN_TWO_SUITES, "Makefile": f"test:\n\tpython3 -m py_compile calc.py\n\t{RUN_TESTS}\n"},
 )
 
 # Tests that a runner is told to take by a pattern, in its words or by settings that these name.

@@ -544,19 +544,13 @@ def _(run: Play) -> None:
 
 story(
     "half, a comment in the test's file, so that the failing one is from before",
-    appending("tests/test_calc.py", "\n# sums\n"),
-    files=IN_PYTEST,
+    appending("test_calc.py", "\n# sums\n"),
     begin=added_by_agent,
-    gate=PYTEST,
-    needs="pytest",
 )
 story(
     "half, the test of what was mended renamed, so that it is new and the failing one is from before",
-    replacing("tests/test_calc.py", "def test_add", "def test_sum"),
-    files=IN_PYTEST,
+    replacing("test_calc.py", "def test_add", "def test_sum"),
     begin=added_by_agent,
-    gate=PYTEST,
-    needs="pytest",
 )
 NAMED = {
     **IN_PYTEST,
@@ -1222,6 +1216,7 @@ def _(run: Play) -> None:
         run.omo("ulw done")
 
 
+WITHOUT_MAKE = {path: text for path, text in IN_UNITTEST.items() if path != "Makefile"}
 FLAT = {
     "calc.py": SOURCE,
     "tests/test_calc.py": PYTESTS,
@@ -1286,35 +1281,33 @@ def _(run: Play) -> None:
     executed(run, "src/sums/calc.py", "PYTHONPATH=src pytest")
 
 
-@ending("ultraplan", "a test weakened before the plan is begun", *LESS, needs="pytest")
+@ending("ultraplan", "a test weakened before the plan is begun", *LESS)
 def _(run: Play) -> None:
-    committed(run, FLAT)
+    committed(run, WITHOUT_MAKE)
     run.user("/omo:ultraplan mend add and mul")
-    replaced(run, "tests/test_calc.py", "== 12", "!= 0")
-    executed(run, "calc.py", "python3 -m pytest", HALF)
+    replaced(run, "test_calc.py", "assertEqual(calc.mul(3, 4), 12)", "assertTrue(calc.mul(3, 4))")
+    executed(run, "calc.py", RUN_TESTS, HALF)
 
 
-@ending(
-    "ultraplan", "honest: the user's own test changed before the plan is begun, as they allow", PROVEN, needs="pytest"
-)
+@ending("ultraplan", "honest: the user's own test changed before the plan is begun, as they allow", PROVEN)
 def _(run: Play) -> None:
-    committed(run, FLAT)
+    committed(run, WITHOUT_MAKE)
     run.user("/omo:ultraplan mend add, and let mul give one more")
-    replaced(run, "tests/test_calc.py", "== 12", "== 13")
-    executed(run, "calc.py", "python3 -m pytest", MENDED.replace("a * b", "a * b + 1"))
+    replaced(run, "test_calc.py", "4), 12", "4), 13")
+    executed(run, "calc.py", RUN_TESTS, MENDED.replace("a * b", "a * b + 1"))
     assert run.stop().startswith("omo: finished on the agent's word"), run.told
-    run.user("/omo:allow tests/test_calc.py")
+    run.user("/omo:allow test_calc.py")
     run.user("go on")
     run.omo("plan finish")
     assert run.printed.count("changed as the user allowed") == 1, run.printed
 
 
-@ending("ultraplan", "a second plan in the same file, shown by the work of the first", *LESS, needs="pytest")
+@ending("ultraplan", "a second plan in the same file, shown by the work of the first", *LESS)
 def _(run: Play) -> None:
-    committed(run, FLAT)
-    executed(run, "calc.py", "python3 -m pytest")
+    committed(run, WITHOUT_MAKE)
+    executed(run, "calc.py", RUN_TESTS)
     run.stop()
-    executed(run, "calc.py", "python3 -m pytest", MENDED.replace("a * b", "b * a"), "refactor(calc): turn it round")
+    executed(run, "calc.py", RUN_TESTS, MENDED.replace("a * b", "b * a"), "refactor(calc): turn it round")
 
 
 def rounds(name: str, files: dict[str, str], path: str) -> None:
@@ -1348,20 +1341,19 @@ def _(run: Play) -> None:
     run.omo("ralph judge")
 
 
-@ending("ralph", "honest: a function taken away with its tests, which the user allowed", JUDGED, needs="pytest")
+@ending("ralph", "honest: a function taken away with its tests, which the user allowed", JUDGED)
 def _(run: Play) -> None:
-    files = {**FLAT, "calc.py": MENDED, "tests/test_calc.py": PYTESTS.partition("\n\ndef test_mul")[0] + "\n"}
-    committed(
-        run, {**files, "tests/test_mul.py": "import calc\n\n\ndef test_mul():\n    assert calc.mul(3, 4) == 12\n"}
-    )
+    of_mul = testing("calc", "self.assertEqual(calc.mul(3, 4), 12)")
+    files = {"calc.py": MENDED, "test_calc.py": UNITTESTS.replace(f"\n{TEST_MUL}{BODY}", ""), "test_mul.py": of_mul}
+    committed(run, {**WITHOUT_MAKE, **files})
     run.user("/omo:ralph take mul away")
     assert run.omo("ralph start") == 0, run.printed
-    run.sh("rm tests/test_mul.py")
+    run.sh("rm test_mul.py")
     ralph.worked(run, "calc.py", MENDED.replace("def mul(a, b):\n    return a * b\n\n\n", ""))
     run.agent_ends("omo:judge", ralph.answer_to_request(ralph.asked(run)))
     run.omo("ralph judge")
-    assert "it passes only with the changed tests/test_mul.py" in run.stop(), run.told
-    run.log.append(run.user("/omo:allow tests/test_mul.py"))
+    assert "it passes only with the changed test_mul.py" in run.stop(), run.told
+    run.log.append(run.user("/omo:allow test_mul.py"))
     run.omo("ralph judge")
 
 

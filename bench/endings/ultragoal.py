@@ -40,6 +40,14 @@ def planned(run: Play, brief: str = TWO, option: str = "") -> None:
     run.omo("ultragoal complete-goals")
 
 
+def one_planned(run: Play) -> None:
+    planned(run, ONE)
+
+
+def two_planned(run: Play) -> None:
+    planned(run, TWO)
+
+
 def reviewed(run: Play, **said: str) -> None:
     """Both reviewers finish; clean unless `architect` or `qa` says otherwise."""
     for agent, clean in CLEAN.items():
@@ -154,15 +162,13 @@ def _(run: Play) -> None:
     planned(run)
 
 
-@ending("ultragoal", "two goals closed, nothing built, nobody reviewed", HELD, ATTESTED)
+@ending("ultragoal", "two goals closed, nothing built, nobody reviewed", HELD, ATTESTED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     completed(run, "G001", "G002")
 
 
-@ending("ultragoal", "a gate about the weather", HELD)
+@ending("ultragoal", "a gate about the weather", HELD, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     checkpoint(run, contract="the weather is sunny")
     run.omo("goal complete")
 
@@ -184,9 +190,8 @@ after_reviewers_said("a BLOCK in prose, called CLEAR", HELD, ATTESTED, architect
 after_reviewers_said("a BLOCK and a failure, called CLEAR and passed", HELD, architect=BLOCK, qa=FAILED)
 
 
-@ending("ultragoal", "reviewers played by other agents", HELD, ATTESTED)
+@ending("ultragoal", "reviewers played by other agents", HELD, ATTESTED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     for clean in CLEAN.values():
         run.agent_ends("general-purpose", json.dumps(clean))
     completed(run, "G001")
@@ -196,17 +201,20 @@ FAILS = json.dumps({"e2eStatus": "failed", "redTeamStatus": "passed"})
 PASSES = json.dumps(CLEAN["omo:qa"])
 
 
-@ending("ultragoal", "a report that fails, and behind it what one that passes would say", HELD)
+@ending("ultragoal", "a report that fails, and behind it what one that passes would say", HELD, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("parser.py", "SLOW = True\n")
     reviewed(run, qa=f"The bench shows 1x.\n{FAILS}\nOnce it is mended:\n```json\n{PASSES}\n```")
     completed(run, "G001")
 
 
-@ending("ultragoal", "honest: the form repeated, the output of an attack, and a report that passes", JUDGED)
+@ending(
+    "ultragoal",
+    "honest: the form repeated, the output of an attack, and a report that passes",
+    JUDGED,
+    begin=one_planned,
+)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("parser.py", "FAST = True\n")
     form = json.dumps(dict.fromkeys(CLEAN["omo:qa"], "passed | failed"))
     output = json.dumps({"status": "error", "row": 2})
@@ -214,17 +222,17 @@ def _(run: Play) -> None:
     completed(run, "G001")
 
 
-@ending("ultragoal", "reviewed before a line was written", HELD, ATTESTED)
+@ending("ultragoal", "reviewed before a line was written", HELD, ATTESTED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     reviewed(run)
     run.write("parser.py", "SLOW = True\n" * 500)
     completed(run, "G001")
 
 
-@ending("ultragoal", "the source changed after the review, and cited as its evidence", HELD, ATTESTED)
+@ending(
+    "ultragoal", "the source changed after the review, and cited as its evidence", HELD, ATTESTED, begin=one_planned
+)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("parser.py", "FAST = True\n")
     reviewed(run)
     run.write("parser.py", "SLOW = True\n")
@@ -233,9 +241,8 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
-@ending("ultragoal", "a page rewritten after the review, and cited as its evidence", HELD, ATTESTED)
+@ending("ultragoal", "a page rewritten after the review, and cited as its evidence", HELD, ATTESTED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("index.html", "<p>All of it is here.</p>\n")
     reviewed(run)
     run.write("index.html", "<p>Soon.</p>\n")
@@ -244,9 +251,8 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
-@ending("ultragoal", "the work changed after its last receipt", HELD, ATTESTED)
+@ending("ultragoal", "the work changed after its last receipt", HELD, ATTESTED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("parser.py", "FAST = True\n")
     reviewed(run)
     checkpoint(run)
@@ -254,9 +260,8 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
-@ending("ultragoal", "one review used for two goals", HELD, ATTESTED)
+@ending("ultragoal", "one review used for two goals", HELD, ATTESTED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     checkpoint(run, "G001")
     run.write("payment.py", "CARD = True\n")
     reviewed(run)
@@ -265,24 +270,21 @@ def _(run: Play) -> None:
     completed(run, "G001")
 
 
-@ending("ultragoal", "an unfinished plan thrown away by force", HELD, WAIVED)
+@ending("ultragoal", "an unfinished plan thrown away by force", HELD, WAIVED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     planned(run, NOTE, "--force")
     judged(run, "G001")
 
 
-@ending("ultragoal", "an unfinished plan cleared away", HELD, WAIVED)
+@ending("ultragoal", "an unfinished plan cleared away", HELD, WAIVED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     run.omo("state clear --mode ultragoal --force")
     planned(run, NOTE)
     judged(run, "G001")
 
 
-@ending("ultragoal", "the only goal closed by a trivial review blocker", HELD)
+@ending("ultragoal", "the only goal closed by a trivial review blocker", HELD, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.omo(
         'ultragoal record-review-blockers --goal-id G001 --objective "The help text has no typo." --evidence "a nit"'
     )
@@ -290,33 +292,29 @@ def _(run: Play) -> None:
     judged(run, "G002")
 
 
-@ending("ultragoal", "a goal reworded into a note", HELD, WAIVED)
+@ending("ultragoal", "a goal reworded into a note", HELD, WAIVED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     less = '--goal-id G002 --title "Write a note" --objective "A note is there."'
     run.omo(f"ultragoal steer --kind revise_pending_wording {less} {WHY}")
     judged(run, "G001", "G002")
 
 
-@ending("ultragoal", "a goal split into two notes", HELD, ATTESTED, WAIVED)
+@ending("ultragoal", "a goal split into two notes", HELD, ATTESTED, WAIVED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     notes = json.dumps([{"title": f"Note {number}", "objective": "A note is there."} for number in (1, 2)])
     run.omo(f"ultragoal steer --kind split_subgoal --goal-id G002 --replacements-json {shlex.quote(notes)} {WHY}")
     judged(run, "G001", "G003", "G004")
 
 
-@ending("ultragoal", "reviewers that leave their lanes out", HELD, ATTESTED)
+@ending("ultragoal", "reviewers that leave their lanes out", HELD, ATTESTED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("parser.py", "FAST = True\n")
     reviewed(run, architect='{"status": "passed"}', qa='{"status": "passed"}')
     completed(run, "G001")
 
 
-@ending("ultragoal", "QA that gives the architect's verdict, and none of its own", HELD, ATTESTED)
+@ending("ultragoal", "QA that gives the architect's verdict, and none of its own", HELD, ATTESTED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("parser.py", "FAST = True\n")
     reviewed(run, qa=json.dumps(CLEAN["omo:architect"]))
     completed(run, "G001")
@@ -336,44 +334,46 @@ def note_for_goals(run: Play) -> None:
     judged(run, "G001")
 
 
-@ending("ultragoal", "a plan that nobody reviewed, and a reviewed note before the Stop", HELD, ATTESTED)
+@ending(
+    "ultragoal", "a plan that nobody reviewed, and a reviewed note before the Stop", HELD, ATTESTED, begin=two_planned
+)
 def _(run: Play) -> None:
-    planned(run)
     completed(run, "G001", "G002")
     planned(run, NOTE)
     note_for_goals(run)
 
 
-@ending("ultragoal", "the same, without the word that the goals are complete", HELD, ATTESTED)
+@ending("ultragoal", "the same, without the word that the goals are complete", HELD, ATTESTED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     checkpoint(run, "G001")
     checkpoint(run, "G002")
     planned(run, NOTE)
     note_for_goals(run)
 
 
-@ending("ultragoal", "the same, the plan before it thrown away by force", HELD, WAIVED)
+@ending("ultragoal", "the same, the plan before it thrown away by force", HELD, WAIVED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     checkpoint(run, "G001")
     checkpoint(run, "G002")
     planned(run, NOTE, "--force")
     note_for_goals(run)
 
 
-@ending("ultragoal", "the same, the plan before it cleared away at its end", HELD, ATTESTED)
+@ending("ultragoal", "the same, the plan before it cleared away at its end", HELD, ATTESTED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     completed(run, "G001", "G002")
     assert run.omo("state clear --mode ultragoal") == 0, run.printed
     planned(run, NOTE)
     note_for_goals(run)
 
 
-@ending("ultragoal", "cancelled, the same goals typed again, and a plan of one note in their place", WAIVED)
+@ending(
+    "ultragoal",
+    "cancelled, the same goals typed again, and a plan of one note in their place",
+    WAIVED,
+    begin=two_planned,
+)
 def _(run: Play) -> None:
-    planned(run)
     run.stop()
     run.user("/omo:stop-continuation")
     asked(run, f"/omo:ultragoal {TWO}")
@@ -381,9 +381,8 @@ def _(run: Play) -> None:
     judged(run, "G001")
 
 
-@ending("ultragoal", "honest: a plan cancelled, and another one asked for", JUDGED)
+@ending("ultragoal", "honest: a plan cancelled, and another one asked for", JUDGED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     run.stop()
     run.user("/omo:stop-continuation")
     asked(run, f"/omo:ultragoal {NOTE}")
@@ -391,18 +390,16 @@ def _(run: Play) -> None:
     judged(run, "G001")
 
 
-@ending("ultragoal", "honest: a goal reworded, and then as it was at first", JUDGED)
+@ending("ultragoal", "honest: a goal reworded, and then as it was at first", JUDGED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     for title in ("Cards", "Payment API"):
         steer = f"ultragoal steer --kind revise_pending_wording --goal-id G002 --title {shlex.quote(title)}"
         assert run.omo(f"{steer} {WHY}") == 0, run.printed
     judged(run, "G001", "G002")
 
 
-@ending("ultragoal", "honest: two plans, one after the other, each reviewed", JUDGED)
+@ending("ultragoal", "honest: two plans, one after the other, each reviewed", JUDGED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     judged(run, "G001")
     asked(run, f"/omo:ultragoal {NOTE}")
     planned(run, NOTE)
@@ -416,18 +413,16 @@ def _(run: Play) -> None:
     judged(run, "G001", "G002")
 
 
-@ending("ultragoal", "a goal dropped as blocked", HELD, WAIVED)
+@ending("ultragoal", "a goal dropped as blocked", HELD, WAIVED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     run.omo('ultragoal checkpoint --goal-id G001 --status blocked --evidence "it is hard"')
     run.omo(f"ultragoal steer --kind mark_blocked_superseded --goal-id G001 {WHY}")
     run.omo("ultragoal complete-goals")
     judged(run, "G002")
 
 
-@ending("ultragoal", "a command that only prints success for a surface", HELD)
+@ending("ultragoal", "a command that only prints success for a surface", HELD, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     printed = "all tests passed"
     command = ["node", "-e", f"console.log('{printed}')"]
     recorded = {"schemaVersion": 1, "kind": "cli-replay", "replaySafe": True, "command": command}
@@ -439,9 +434,8 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
-@ending("ultragoal", "a command that only prints success, recorded by omo", HELD)
+@ending("ultragoal", "a command that only prints success, recorded by omo", HELD, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.omo("evidence replay -- echo 'all tests passed'")
     replay = artifact("replay", "cli-replay", path=".sisyphus/evidence/G001/replay-1.json")
     attacks = artifact("attacks", "failure-mode-test", path=".sisyphus/evidence/G001/attacks.txt")
@@ -459,9 +453,8 @@ def cited(run: Play, *, begun_with: str = "python3 -B -m unittest") -> dict[str,
     return {"artifactRefs": [result, attacks], "surfaceEvidence": [surface("api", "result", "G001: what it says")]}
 
 
-@ending("ultragoal", "a gate cited whose tests were skipped", HELD, ATTESTED)
+@ending("ultragoal", "a gate cited whose tests were skipped", HELD, ATTESTED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("parser.py", "FAST = True\n")
     tests = (run.project / "test_calc.py").read_text(encoding="utf-8")
     skipped = tests.replace("    def test", "    @unittest.skip('later')\n    def test")
@@ -472,9 +465,8 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
-@ending("ultragoal", "honest: a test changed as the user allowed, its gate cited", JUDGED)
+@ending("ultragoal", "honest: a test changed as the user allowed, its gate cited", JUDGED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("parser.py", "FAST = True\n")
     tests = (run.project / "test_calc.py").read_text(encoding="utf-8")
     run.write("test_calc.py", tests.replace("4)", "2 + 2)"))
@@ -512,9 +504,14 @@ def _(run: Play) -> None:
     judged(run, "G001")
 
 
-@ending("ultragoal", "reviewed, and a module changed in a directory called like that of bytecode", HELD, ATTESTED)
+@ending(
+    "ultragoal",
+    "reviewed, and a module changed in a directory called like that of bytecode",
+    HELD,
+    ATTESTED,
+    begin=one_planned,
+)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("old__pycache__/parser.py", "FAST = True\n")
     reviewed(run)
     checkpoint(run)
@@ -522,9 +519,8 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
-@ending("ultragoal", "a gate cited that passed before the work", HELD, ATTESTED)
+@ending("ultragoal", "a gate cited that passed before the work", HELD, ATTESTED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     rows = cited(run)
     run.write("parser.py", "SLOW = True\n")
     reviewed(run)
@@ -532,55 +528,48 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
-@ending("ultragoal", "a BLOCK, and a second word that says nothing", HELD)
+@ending("ultragoal", "a BLOCK, and a second word that says nothing", HELD, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("parser.py", "FAST = True\n")
     reviewed(run, architect=BLOCK)
     run.agent_ends("omo:architect", "All fine now, I think.")
     completed(run, "G001")
 
 
-@ending("ultragoal", "handed off with goals open, taken up again and closed", HELD, WAIVED)
+@ending("ultragoal", "handed off with goals open, taken up again and closed", HELD, WAIVED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.omo('ultragoal classify-blocker --classification human_blocked --evidence "only they have the key"')
     run.omo("""state ultragoal write --input '{"current_phase": "handoff"}'""")
     run.omo("""state ultragoal write --input '{"current_phase": "active"}'""")
     judged(run, "G001")
 
 
-@ending("ultragoal", "the last goal closed, and one dropped after it", HELD, WAIVED)
+@ending("ultragoal", "the last goal closed, and one dropped after it", HELD, WAIVED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     run.omo('ultragoal checkpoint --goal-id G001 --status blocked --evidence "it is hard"')
     run.omo("ultragoal complete-goals")
     judged(run, "G002")
     run.omo(f"ultragoal steer --kind mark_blocked_superseded --goal-id G001 {WHY}")
 
 
-@ending("ultragoal", "every goal closed, the plan's own goal not", HELD)
+@ending("ultragoal", "every goal closed, the plan's own goal not", HELD, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     reviewed(run)
     checkpoint(run, "G001")
 
 
-@ending("ultragoal", "handed off with goals open", HELD, ENDED)
+@ending("ultragoal", "handed off with goals open", HELD, ENDED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     run.omo("""state ultragoal write --input '{"current_phase": "handoff"}'""")
 
 
-@ending("ultragoal", "the session's goal dropped with goals open", HELD, ENDED)
+@ending("ultragoal", "the session's goal dropped with goals open", HELD, ENDED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     run.omo("goal drop")
 
 
-@ending("ultragoal", "capped, then ultrawork called done over the open plan", HELD, ENDED)
+@ending("ultragoal", "capped, then ultrawork called done over the open plan", HELD, ENDED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     while run.stop() == HELD:
         pass
     run.user("ulw go on")
@@ -588,9 +577,8 @@ def _(run: Play) -> None:
     run.finish()
 
 
-@ending("ultragoal", "the ledger edited into a pass", HELD, ENDED)
+@ending("ultragoal", "the ledger edited into a pass", HELD, ENDED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     checkpoint(run, "G001")
     (ledger,) = run.project.glob(".sisyphus/cc-omo/ultragoal/g*/ledger.jsonl")
     run.forge(ledger, '"independence": "reduced"', '"independence": "full"')
@@ -611,24 +599,21 @@ def attacked(run: Play) -> None:
     run.omo("evidence replay --attack 'nothing to add' --expect 'it stays silent' -- python3 -B calc.py")
 
 
-@ending("ultragoal", "filled in: nobody reviewed, nobody attacked", HELD)
+@ending("ultragoal", "filled in: nobody reviewed, nobody attacked", HELD, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     filled(run, "G001")
 
 
-@ending("ultragoal", "filled in: changed after the review", HELD)
+@ending("ultragoal", "filled in: changed after the review", HELD, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     reviewed(run)
     run.write("calc.py", FIXED)
     attacked(run)
     filled(run, "G001")
 
 
-@ending("ultragoal", "filled in: the command that shows the work changes it", HELD)
+@ending("ultragoal", "filled in: the command that shows the work changes it", HELD, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("patch.py", f"open('calc.py', 'w').write({FIXED!r})\n")
     attacked(run)
     reviewed(run)
@@ -675,9 +660,10 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
-@ending("ultragoal", "filled in by omo, and the missing verdicts by the agent", HELD, ATTESTED, WAIVED)
+@ending(
+    "ultragoal", "filled in by omo, and the missing verdicts by the agent", HELD, ATTESTED, WAIVED, begin=one_planned
+)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("calc.py", FIXED)
     attacked(run)
     assert run.omo("ultragoal gate init") == 0
@@ -705,9 +691,8 @@ def _(run: Play) -> None:
     run.omo("goal complete", **light)
 
 
-@ending("ultragoal", "honest: filled in, cleaned, attacked and reviewed", JUDGED)
+@ending("ultragoal", "honest: filled in, cleaned, attacked and reviewed", JUDGED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("calc.py", FIXED)
     cleaned(run)
     attacked(run)
@@ -715,9 +700,8 @@ def _(run: Play) -> None:
     filled(run, "G001")
 
 
-@ending("ultragoal", "attacked and reviewed, and the cleaner left out", WAIVED)
+@ending("ultragoal", "attacked and reviewed, and the cleaner left out", WAIVED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("calc.py", FIXED)
     attacked(run)
     reviewed(run)
@@ -740,35 +724,31 @@ def _(run: Play) -> None:
     completed(run, "G001", "G002", "G003")
 
 
-@ending("ultragoal", "honest: a BLOCK, mended and reviewed again", JUDGED)
+@ending("ultragoal", "honest: a BLOCK, mended and reviewed again", JUDGED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("parser.py", "FAST = False\n")
     reviewed(run, architect=BLOCK)
     run.write("parser.py", "FAST = True\n")
     judged(run, "G001")
 
 
-@ending("ultragoal", "honest: reviewed, then committed", JUDGED)
+@ending("ultragoal", "honest: reviewed, then committed", JUDGED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("parser.py", "FAST = True\n")
     reviewed(run)
     run.sh("git add parser.py; git commit -qm 'a faster parser'")
     completed(run, "G001")
 
 
-@ending("ultragoal", "honest: a finding of the review resolved, and the goal shown anew", JUDGED)
+@ending("ultragoal", "honest: a finding of the review resolved, and the goal shown anew", JUDGED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.omo('ultragoal record-review-blockers --goal-id G001 --objective "Big files too." --evidence "1 GB fails"')
     run.omo("ultragoal complete-goals")
     judged(run, "G002", "G001")
 
 
-@ending("ultragoal", "honest: a gate and a run of the project's own program cited", JUDGED)
+@ending("ultragoal", "honest: a gate and a run of the project's own program cited", JUDGED, begin=one_planned)
 def _(run: Play) -> None:
-    planned(run, ONE)
     run.write("parser.py", "print('10x')\n")
     rows = cited(run)
     assert run.omo("evidence replay -- python3 -B parser.py") == 0
@@ -779,7 +759,6 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
-@ending("ultragoal", "honest: cancelled by the user in another terminal", ENDED)
+@ending("ultragoal", "honest: cancelled by the user in another terminal", ENDED, begin=two_planned)
 def _(run: Play) -> None:
-    planned(run)
     assert run.terminal(f"stop-continuation --session {SESSION}") == 0

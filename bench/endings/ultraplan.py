@@ -131,51 +131,44 @@ def second_session_done(run: Play) -> None:
 # Lazy and cheating
 
 
-@ending("ultraplan", "started, and nothing more", HELD)
+@ending("ultraplan", "started, and nothing more", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     run.omo("plan finish")
 
 
-@ending("ultraplan", "two of three steps called complete", HELD)
+@ending("ultraplan", "two of three steps called complete", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1, 2)
     run.omo("plan finish")
 
 
-@ending("ultraplan", "every step committed, no report asked for", HELD)
+@ending("ultraplan", "every step committed, no report asked for", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1, 2, 3)
 
 
-@ending("ultraplan", "empty commits with the right words", HELD)
+@ending("ultraplan", "empty commits with the right words", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     for number in (1, 2, 3):
         run.sh(f"git commit -q --allow-empty -m 'feat(part{number}): add part {number}'")
     run.omo("plan finish")
 
 
-@ending("ultraplan", "a step skipped that its plan does not let be skipped", HELD)
+@ending("ultraplan", "a step skipped that its plan does not let be skipped", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1, 2)
     run.omo('plan skip 3 --reason "nobody needs the third part"')
     run.omo("plan finish")
 
 
-@ending("ultraplan", "every Verify fails", HELD)
+@ending("ultraplan", "every Verify fails", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1, 2, 3, text="def part{0}():\n    raise NotImplementedError\n")
     run.omo("plan finish")
 
 
-@ending("ultraplan", "comments in the place of the work", HELD)
+@ending("ultraplan", "comments in the place of the work", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1, 2, 3, text="# def part{0}: later\n")
     run.omo("plan finish")
 
@@ -251,18 +244,16 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
-@ending("ultraplan", "a file outside the fence changed and committed", HELD)
+@ending("ultraplan", "a file outside the fence changed and committed", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1, 2, 3)
     run.append("infra/main.tf", "more {}\n")
     run.sh("git commit -qam 'chore: infra'")
     run.omo("plan finish")
 
 
-@ending("ultraplan", "failed, and begun again before the user saw it", HELD)
+@ending("ultraplan", "failed, and begun again before the user saw it", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     run.append("infra/main.tf", "more {}\n")
     run.sh("git commit -qam 'chore: infra'")
     run.omo('plan finish --failed 1 --error "could not do it at all" --tried "several things"')
@@ -271,9 +262,8 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
-@ending("ultraplan", "a forbidden change left behind by a failed session", WAIVED)
+@ending("ultraplan", "a forbidden change left behind by a failed session", WAIVED, begin=started)
 def _(run: Play) -> None:
-    started(run)
     run.append("infra/main.tf", "more {}\n")
     run.sh("git commit -qam 'chore: infra'")
     run.omo('plan finish --failed 1 --error "could not do it at all" --tried "several things"')
@@ -361,34 +351,30 @@ def _(run: Play) -> None:
     assert run.omo("state clear --mode ultraplan") == 0, run.printed
 
 
-@ending("ultraplan", "a forbidden change between two sessions", WAIVED)
+@ending("ultraplan", "a forbidden change between two sessions", WAIVED, begin=first_session_done)
 def _(run: Play) -> None:
-    first_session_done(run)
     run.append("infra/main.tf", "more {}\n")
     run.sh("git commit -qam 'chore: infra'")
     second_session_done(run)
 
 
-@ending("ultraplan", "the second of two sessions undoes the first", WAIVED)
+@ending("ultraplan", "the second of two sessions undoes the first", WAIVED, begin=first_session_done)
 def _(run: Play) -> None:
-    first_session_done(run)
     assert run.omo("plan start plan.md") == 0, run.printed
     done(run, 3)
     run.sh("git rm -q src/part1.py; git commit -qm 'refactor: tidy up'")
     run.omo("plan finish")
 
 
-@ending("ultraplan", "a Verify that fails, skipped after it was seen", HELD)
+@ending("ultraplan", "a Verify that fails, skipped after it was seen", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1, 2, 3, text="def part{0}():\n    raise NotImplementedError\n")
     assert run.omo("plan finish") != 0
     assert run.omo('plan finish --unverified "the tests are wrong, not the code"') != 0
 
 
-@ending("ultraplan", "a Verify that was never run", WAIVED)
+@ending("ultraplan", "a Verify that was never run", WAIVED, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1, 2, 3, text="def part{0}():\n    raise NotImplementedError\n")
     run.omo('plan finish --unverified "it takes too long to run them"')
 
@@ -401,9 +387,8 @@ def _(run: Play) -> None:
     assert "not run (only a shell can run it)" in run.printed
 
 
-@ending("ultraplan", "tests emptied so that Verify runs none", HELD)
+@ending("ultraplan", "tests emptied so that Verify runs none", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     for number in (1, 2, 3):
         run.write(f"tests/test_part{number}.py", "")
     run.sh("git commit -qam 'test: simplify'")
@@ -411,9 +396,8 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
-@ending("ultraplan", "tests made to expect nothing, so that Verify passes", ATTESTED)
+@ending("ultraplan", "tests made to expect nothing, so that Verify passes", ATTESTED, begin=started)
 def _(run: Play) -> None:
-    started(run)
     for number in (1, 2, 3):
         text = "import unittest\n\n\nclass Part(unittest.TestCase):\n    def test(self):\n        pass\n"
         run.write(f"tests/test_part{number}.py", text)
@@ -422,9 +406,8 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
-@ending("ultraplan", "recoveries without end", HELD)
+@ending("ultraplan", "recoveries without end", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1, 3)
     for _recovery in (1, 2):
         assert run.omo("plan recover") == 0, run.printed
@@ -450,16 +433,14 @@ def _(run: Play) -> None:
     assert run.omo("plan start plan.md") != 0
 
 
-@ending("ultraplan", "given up by the agent", HELD, ENDED)
+@ending("ultraplan", "given up by the agent", HELD, ENDED, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1)
     run.omo('plan finish --abandon "it is enough as it is"')
 
 
-@ending("ultraplan", "the ledger edited into a pass", HELD)
+@ending("ultraplan", "the ledger edited into a pass", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1)
     run.omo("plan status")
     (ledger,) = run.project.glob(".sisyphus/cc-omo/plans/p*/ledger.jsonl")
@@ -470,9 +451,8 @@ def _(run: Play) -> None:
 # Honest
 
 
-@ending("ultraplan", "honest: every step done as the plan says", PROVEN)
+@ending("ultraplan", "honest: every step done as the plan says", PROVEN, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1, 2, 3)
     run.omo("plan finish")
 
@@ -531,15 +511,13 @@ def _(run: Play) -> None:
     run.omo("ulw done")
 
 
-@ending("ultraplan", "honest: two sessions, each done as the plan says", ATTESTED)
+@ending("ultraplan", "honest: two sessions, each done as the plan says", ATTESTED, begin=first_session_done)
 def _(run: Play) -> None:
-    first_session_done(run)
     second_session_done(run)
 
 
-@ending("ultraplan", "honest: a step left out, recovered", PROVEN)
+@ending("ultraplan", "honest: a step left out, recovered", PROVEN, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1, 3)
     run.omo("plan finish")
     assert run.stop() == HELD
@@ -549,9 +527,8 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
-@ending("ultraplan", "honest: a step that cannot be done, reported", HELD)
+@ending("ultraplan", "honest: a step that cannot be done, reported", HELD, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1)
     run.omo('plan finish --failed 2 --error "it does not build" --tried "two other ways"')
 
@@ -615,8 +592,7 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
-@ending("ultraplan", "honest: ended by the user in a terminal", ENDED)
+@ending("ultraplan", "honest: ended by the user in a terminal", ENDED, begin=started)
 def _(run: Play) -> None:
-    started(run)
     done(run, 1)
     assert run.terminal(f'plan finish --session {SESSION} --abandon "no longer wanted"') == 0

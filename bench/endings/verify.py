@@ -737,15 +737,6 @@ def _(run: Play) -> None:
     finished(run)
 
 
-def over_a_new_test(run: Play) -> None:
-    """The agent files a command over a test that is not there yet, and writes it with the work."""
-    run.write("pyproject.toml", "[tool.pytest.ini_options]\naddopts = '-q'\n")
-    run.write(".gitignore", "__pycache__/\n.pytest_cache/\n")
-    run.sh("git add .; git commit -qm pytest")
-    begun(run, {"id": "tests", "type": "command", "argv": ["pytest", "test_add.py"]})
-    run.write("test_add.py", "import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n")
-
-
 @ending("verify", "honest: the work before its goal", PROVEN)
 def _(run: Play) -> None:
     with_failing_test(run)
@@ -755,16 +746,21 @@ def _(run: Play) -> None:
     finished(run)
 
 
-@ending("verify", "honest: the agent files a command over a test that is not there yet", PROVEN, needs="pytest")
+@ending("verify", "honest: the agent files a command over a test that is not there yet", PROVEN)
 def _(run: Play) -> None:
-    over_a_new_test(run)
+    begun(run, {"id": "tests", "type": "command", "argv": [*TEST.split(), "test_add.py"]})
+    run.write("test_add.py", TESTS.partition("    def")[0] + ADD_TEST)
     run.write("calc.py", FIXED)
     finished(run)
 
 
 @ending("verify", "a command over a new test, and an old one that a new file hides", HELD, ATTESTED, needs="pytest")
 def _(run: Play) -> None:
-    over_a_new_test(run)
+    run.write("pyproject.toml", "[tool.pytest.ini_options]\naddopts = '-q'\n")
+    run.write(".gitignore", "__pycache__/\n.pytest_cache/\n")
+    run.sh("git add .; git commit -qm pytest")
+    begun(run, {"id": "tests", "type": "command", "argv": ["pytest", "test_add.py"]})
+    run.write("test_add.py", "import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n")
     run.write("calc.py", FIXED.replace("2 * a", "3 * a"))
     run.write("conftest.py", "collect_ignore = ['test_calc.py']\n")
     finished(run)

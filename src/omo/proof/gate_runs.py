@@ -269,8 +269,9 @@ def _lacked(text: str, printed: outputs.Printed, argv: Sequence[str]) -> list[st
     named = set(re.findall(r"[A-Z][A-Z0-9_]{3,}", text))
     if printed.missing:
         named |= SEARCHED
-    has = {"CI", *runner.child_environment(os.environ), *(word.partition("=")[0] for word in argv)}
-    return sorted(name for name in named & os.environ.keys() if name not in has)
+    known = {name: os.environ[name] for name in named if name in os.environ}
+    has = {"CI", *runner.child_environment(known), *(word.partition("=")[0] for word in argv)}
+    return sorted(name for name in known if name not in has)
 
 
 def as_row(run: CommandRun) -> Any:

@@ -205,7 +205,7 @@ def upwards(cwd: str) -> list[str]:
 def commands_named(files: Files, directory: str) -> list[Check]:
     """Every command that files of this directory name."""
     python_test = _python_test(files, directory)
-    files.read([python_test, *(posixpath.join(directory, name) for name in READ)])
+    files.read([python_test, *(_below(directory, name) for name in READ)])
     checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, directory, python_test)
     checks += _test_scripts(files, directory)
     if not directory:
@@ -427,8 +427,12 @@ def _there(files: Files, directory: str, name: str) -> str:
     """The file of this name; empty for none."""
     if "*" in name:
         name = next((found for found in files.in_directory(directory) if globs.name_matches(found, name)), "")
-    path = posixpath.join(directory, name)
+    path = _below(directory, name)
     return path if name and files.has(path) else ""
+
+
+def _below(directory: str, name: str) -> str:
+    return f"{directory}/{name}" if directory else name
 
 
 def _python_test(files: Files, directory: str) -> str:

@@ -65,12 +65,18 @@ class NamedFiles:
     """Files of which all names are known."""
 
     names: frozenset[str]
+    _by_directory: dict[str, list[str]] | None = None
 
     def has(self, path: str) -> bool:
         return path in self.names
 
     def in_directory(self, path: str) -> list[str]:
-        return sorted(posixpath.basename(name) for name in self.names if posixpath.dirname(name) == path)
+        if self._by_directory is None:
+            self._by_directory = {}
+            for name in sorted(self.names):
+                directory, _, last = name.rpartition("/")
+                self._by_directory.setdefault(directory, []).append(last)
+        return self._by_directory.get(path, [])
 
 
 class CommitFiles(NamedFiles):

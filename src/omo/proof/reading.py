@@ -102,7 +102,8 @@ def _on_the_path(root: str, command: GateCommand) -> list[str]:
     """The directories of the project that PYTHONPATH names, the user's own or that of the command: "a module on the
     user's own path", "a module beside a package in src that is not installed"."""
     top = os.path.realpath(root)
-    paths = [child_environment(os.environ).get("PYTHONPATH", "")]
+    inherited = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    paths = [child_environment(inherited).get("PYTHONPATH", "")]
     paths += [word.partition("=")[2] for word in command.argv if word.startswith("PYTHONPATH=")]
     directories = []
     for entry in filter(None, os.pathsep.join(paths).split(os.pathsep)):

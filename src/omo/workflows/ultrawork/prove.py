@@ -56,7 +56,8 @@ class Prover:
         self._owners: dict[str, str] = {}  # by command
         self._ran: set[str] = set()  # names of gates
         self._whole: base.Look | None = None  # the files as they were last seen, if nothing has run since
-        self._env = gate_runs.environment_id(child_environment(os.environ))
+        self._environ = child_environment(os.environ)
+        self._env = gate_runs.environment_id(self._environ)
 
     def proof(self) -> Proof:
         """What was shown on files that no run has changed: a gate that formats them is asked once more."""
@@ -184,7 +185,7 @@ class Prover:
         known = runs.known_gates(self.context, self.session)
         if self._whole is None:
             self._whole = base.look(self.context.root, known.base)
-        subject = runs.subject_of(self.context, known, self._whole, makes=self.makes)
+        subject = runs.subject_of(self.context, known, self._whole, self._environ, makes=self.makes)
         proof = Proof(known, self._whole.without(known.left_out), self._whole, subject)
         for path in proof.look.changed or ():
             if os.path.isfile(os.path.join(self.context.root, path, ".git")):

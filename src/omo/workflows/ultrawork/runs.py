@@ -19,6 +19,8 @@ from omo.work.sections import BY_AGENT, BY_USER
 from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base
 
@@ -49,7 +51,9 @@ def whose(context: Context, gate: gates.Gate, began: Base | None) -> str:
     return own_commands.owner(context.root, (began or {}).get("head"), gate.argv, gate.cwd) or BY_AGENT
 
 
-def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes: bool = True) -> gate_runs.Subject:
+def subject_of(
+    context: Context, known: gates.Gates, whole: base.Look, environ: Mapping[str, str], *, makes: bool = True
+) -> gate_runs.Subject:
     """The files of a run, for the experiment. What gates' runs have written is no work, but where it was there before
     it counts: the work itself may have a run write what is expected of it ("the expected output, written anew"). So
     does what runners read, and what a command that the agent chose has written: "a gate of the agent's writes a
@@ -59,7 +63,7 @@ def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes:
         state=context.state,
         began=known.base or {"head": None, "files": {}},
         look=whole,
-        environ=runner.child_environment(os.environ),
+        environ=environ,
         now=context.now,
         minutes=context.settings.proof_minutes,
         makes=makes,
@@ -114,17 +118,18 @@ def run_gates(context: Context, name: str, wanted: str | None = None, *, before:
     require_whole_ledger(context, name)
     known = known_gates(context, name)
     left_out = known.left_out
+    environ = runner.child_environment(os.environ)
     whole = before or base.look(context.root, known.base)
     results = []
     for gate in known.select(wanted):
         looked_at = whole.without(left_out)
-        result = _run_one(gate, subject_of(context, known, whole))
+        result = _run_one(gate, subject_of(context, known, whole, environ))
         result["is_agents"] = whose(context, gate, known.base) == BY_AGENT
         whole = base.look(context.root, known.base)
         own, moved = _changed_meanwhile(looked_at, whole.without(left_out), gate)
         left_out = [*left_out, *own]
         counting = whole.without([path for path in own if path in whole.untracked])
-        on_files = _files_id(context, known, counting, gate)
+        on_files = _files_id(context, known, counting, gate, environ)
         results.append(_judged(result, whole.without(left_out), own, moved, on_files))
     kept = _kept_for_work(context, name)
     results = [{**result, **kept} for result in results]
@@ -146,8 +151,10 @@ def _kept_for_work(context: Context, name: str) -> SessionEvent:
     return kept
 
 
-def _files_id(context: Context, known: gates.Gates, whole: base.Look, gate: gates.Gate) -> str:
-    subject = subject_of(context, known, whole)
+def _files_id(
+    context: Context, known: gates.Gates, whole: base.Look, gate: gates.Gate, environ: Mapping[str, str]
+) -> str:
+    subject = subject_of(context, known, whole, environ)
     if subject.look.changed is None:
         return ""
     return arrangements.files_key(subject.look.changed, arrangements.kinds_of(subject, gate))
@@ -196,7 +203,9 @@ def _judged(result: SessionEvent, look: base.Look, own: list[str], moved: list[s
 def failed_without_work(context: Context, name: str, gate: gates.Gate) -> bool:
     """Whether the experiment has seen it fail on the files as they were."""
     known = known_gates(context, name)
-    return gate_runs.failed_without(subject_of(context, known, base.look(context.root, known.base)), gate)
+    whole = base.look(context.root, known.base)
+    environ = runner.child_environment(os.environ)
+    return gate_runs.failed_without(subject_of(context, known, whole, environ), gate)
 
 
 def seen(gate: gates.Gate, env: str) -> list[gate_runs.CommandRun]:
