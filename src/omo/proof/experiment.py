@@ -25,6 +25,7 @@ from omo.errors import NotMade
 from omo.proof import base, contents, form, gate_runs, kinds, outputs, own_commands, reading, swap
 from omo.proof.arrangements import Arrangements, arrange, files_key, kinds_of
 from omo.proof.gate_runs import (
+    ALLOWED_BEFORE,
     AS_IT_IS,
     BEFORE,
     MOST_NAMED,
@@ -196,10 +197,13 @@ class _Trial:
             runs.update(self._make(missing))
         if missing or now is None:
             runs[AS_IT_IS] = self.run_as_it_is()
-        before = self._seen(BEFORE)
+        # Where nothing fails now, it only says how many tests there were: "a feature deleted, and its tests, as the
+        # user allows".
+        start = BEFORE if runs[AS_IT_IS].result == "fail" else ALLOWED_BEFORE
+        before = self._seen(start)
         if before is None and self.subject.makes and (self._may_have_failed_before(runs) or self._may_be_fewer(runs)):
             self._require_time(2)
-            before = self._make([BEFORE])[BEFORE]
+            before = self._make([start])[start]
             runs[AS_IT_IS] = self.run_as_it_is()
         return self._judged(runs, before)
 
@@ -273,9 +277,12 @@ class _Trial:
         arrangements = {**self.arranged.files, **with_new_manifests, **with_new_data}
         if settings:
             arrangements[OLD_SETTINGS] = {**self.arranged.files[WITHOUT], **settings}
+        at_base = self.arranged.at_base
         if BEFORE in names:
-            at_base = self.arranged.at_base.items()
-            arrangements = {BEFORE: {path: held for path, held in at_base if not self.subject.is_allowed(path)}}
+            arrangements = {BEFORE: at_base}
+        if ALLOWED_BEFORE in names:
+            put = {path: held for path, held in at_base.items() if not subject.is_allowed(path)}
+            arrangements = {ALLOWED_BEFORE: put}
         with swap.Swap(subject.root, subject.state, arrangements, lambda: base.untracked(subject.root)) as swapped:
             for name in names:
                 runs[name] = self._run(swapped, name)

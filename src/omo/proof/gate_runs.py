@@ -43,6 +43,7 @@ Judge = Callable[[runner.CommandOutcome], tuple[str, str]]  # pass, fail or unkn
 
 WITHOUT, OLD_TESTS, AS_IT_IS = "without the work", "with the old tests", "as it is"
 BEFORE = "before the work"
+ALLOWED_BEFORE = "before the work, with what the user allowed"
 SEARCHED = {"PYTHONPATH", "NODE_PATH"}
 MOST_NAMED = 3
 TAIL = 4000
