@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from omo.errors import NotMade
 from omo.proof import base, calls, changes, contents, form, git, inline_tests, kinds, manifests, reading, started_files
 from omo.proof.gate_runs import (
+    ALLOWED_BEFORE,
     AS_IT_IS,
     BEFORE,
     NEW_DATA,
@@ -67,7 +68,7 @@ class Arrangements:
     @property
     def swapped_for(self) -> dict[str, Mapping[str, File]]:
         """The same of every run, also of those with all files as they were, or made once more."""
-        swapped_for = {**self.files, BEFORE: self.unallowed}
+        swapped_for = {**self.files, BEFORE: self.at_base, ALLOWED_BEFORE: self.unallowed}
         if self.old_settings:
             swapped_for[OLD_SETTINGS] = {
                 **self.files[WITHOUT],
@@ -197,13 +198,17 @@ def arrange(
     if old_tests and _has_tests_at_base(subject, command, which, looked_at):
         files[OLD_TESTS] = old_tests
     keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
-    # What the user allowed stands as it is in this run too: "a feature deleted, and its tests, as the user allows".
     allowed = {path: digest for path, digest in changed.items() if subject.is_allowed(path)}
     return Arrangements(
         work=list(without),
         rest=list(dict.fromkeys([*rest, *old_tests])),
         files=files,
-        keys={**keys, AS_IT_IS: files_key(changed, which), BEFORE: files_key(allowed, which)},
+        keys={
+            **keys,
+            AS_IT_IS: files_key(changed, which),
+            BEFORE: files_key({}, which),
+            ALLOWED_BEFORE: files_key(allowed, which),
+        },
         manifests=adding,
         peeks=reading.peeks(without, {path: after[path] for path in unallowed if path in without}),
         others=sorted(set(changed) - set(counting)),

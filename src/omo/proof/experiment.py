@@ -25,6 +25,7 @@ from omo.errors import NotMade
 from omo.proof import base, calls, form, gate_runs, outputs, reading, swap, verdicts
 from omo.proof.arrangements import Arrangements, arrange, files_key, kinds_of
 from omo.proof.gate_runs import (
+    ALLOWED_BEFORE,
     AS_IT_IS,
     BEFORE,
     NEW_DATA,
@@ -142,7 +143,7 @@ class _Trial:
                 # says, which the user allows".
                 verdict = OLD_TESTS_FAIL if name == OLD_TESTS else verdicts.FLAKY
                 return shown.result(verdict, f"it both fails and passes on the same files ({name}: {failed.said})")
-        self._take_seen(*arranged.files, BEFORE, AS_IT_IS)
+        self._take_seen(*arranged.files, BEFORE, ALLOWED_BEFORE, AS_IT_IS)
         now = runs.get(AS_IT_IS)
         if now is not None and now.result == "fail" and not shown.names_all(now):
             return shown.result(verdicts.FAILS, f"it {now.failure}")
@@ -159,9 +160,9 @@ class _Trial:
             self._make(missing)
         if missing or now is None:
             runs[AS_IT_IS] = self.run_as_it_is()
-        if BEFORE not in runs and makes and (shown.may_have_failed_before or shown.may_be_fewer):
+        if shown.start not in runs and makes and (shown.may_have_failed_before or shown.may_be_fewer):
             self._require_time(2)
-            self._make([BEFORE])
+            self._make([shown.start])
             runs[AS_IT_IS] = self.run_as_it_is()
         return shown.verdict() or shown.proof()
 

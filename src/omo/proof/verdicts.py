@@ -13,6 +13,7 @@ from functools import cached_property
 from omo.proof import base, calls, contents, form, kinds
 from omo.proof.calls import Call
 from omo.proof.gate_runs import (
+    ALLOWED_BEFORE,
     AS_IT_IS,
     BEFORE,
     MOST_NAMED,
@@ -91,8 +92,14 @@ class Shown:
         return self.runs[AS_IT_IS]
 
     @property
+    def start(self) -> str:
+        """How all files stand in the run before the work. Where nothing fails now, it only says how many tests there
+        were: "a feature deleted, and its tests, as the user allows"."""
+        return BEFORE if self.now.result == "fail" else ALLOWED_BEFORE
+
+    @property
     def before(self) -> CommandRun | None:
-        return self.runs.get(BEFORE)
+        return self.runs.get(self.start)
 
     @property
     def put_back(self) -> Mapping[str, File]:
@@ -128,7 +135,7 @@ class Shown:
         if verdict == LOOKS_AT_TESTS:
             changed_rest = to_allow = list(self.arranged.peeks)
         still_failing = self.still_failing if verdict in (HOLDS, FAILS_AS_BEFORE) else ()
-        runs = {name: run for name, run in self.runs.items() if name != BEFORE}
+        runs = {name: run for name, run in self.runs.items() if name not in (BEFORE, ALLOWED_BEFORE)}
         return Experiment(verdict, reason, runs, self.notes, changed_rest, still_failing, to_allow)
 
     def _rewritten_tests(self) -> list[str]:
@@ -337,7 +344,7 @@ def _with_old_tests(shown: Shown) -> str:
 
 
 def _with_fewer_tests(shown: Shown) -> str:
-    for first, second in ((WITHOUT, AS_IT_IS), (OLD_TESTS, AS_IT_IS), (BEFORE, OLD_TESTS)):
+    for first, second in ((WITHOUT, AS_IT_IS), (OLD_TESTS, AS_IT_IS), (shown.start, OLD_TESTS)):
         then, now = shown.runs.get(first), shown.runs.get(second)
         if then is None or now is None or then.counts is None or now.counts is None or then.ran_none:
             continue
