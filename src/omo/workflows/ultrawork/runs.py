@@ -160,9 +160,7 @@ def _files_id(
     return arrangements.files_key(subject.look.changed, arrangements.kinds_of(subject, gate))
 
 
-def _run_one(
-    gate: gates.Gate, context: Context, known: gates.Gates, environ: Mapping[str, str]
-) -> SessionEvent:
+def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, environ: Mapping[str, str]) -> SessionEvent:
     directory = os.path.join(context.root, gate.cwd)
     began = known.base or {"head": None, "files": {}}
     told = gate_runs.environment(context.root, began, gate, environ)
