@@ -16,6 +16,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from omo.context import OF_AN_AGENT
 from tests import guard
@@ -85,6 +86,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         _, part, *_ = item.nodeid.partition("::")[0].split("/")
         if part in CONTRACT:
             item.add_marker("contract")
+
+
+# Tests that share what the first of them makes: an installed client, what was parsed, a page. By how their names begin,
+# since pytest 9.2 does not read the group that pytest-xdist 3.8 gives a test.
+ONE_WORKER = {
+    "tests/e2e/test_codex.py": "codex",
+    "tests/e2e/test_copilot.py": "copilot",
+    "tests/install/test_environment.py::test_uv_": "uv",
+    "tests/report/test_browser.py": "report",
+    "tests/report/test_evidence.py": "report",
+    "tests/report/test_markdown.py": "report",
+    "tests/report/test_page.py": "report",
+    "tests/test_architecture.py": "architecture",
+}
+
+
+class ByGroup(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
+    def _split_scope(self, nodeid: str) -> str:
+        for start, group in ONE_WORKER.items():
+            if nodeid.startswith(start):
+                return group
+        return nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByGroup:
+    return ByGroup(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -9,12 +9,8 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import omo
 from omo import hosts, table
-
-pytestmark = pytest.mark.xdist_group("architecture")  # what one of them has parsed, the others have
 
 ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "omo"

@@ -27,7 +27,7 @@ from tests.kept import PYCACHE, copied
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import CLEAN
 
-pytestmark = [pytest.mark.client, pytest.mark.xdist_group("codex")]  # installed once
+pytestmark = pytest.mark.client
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ from tests.kept import copied
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import CLEAN
 
-pytestmark = [pytest.mark.client, pytest.mark.xdist_group("copilot")]  # installed once
+pytestmark = pytest.mark.client
 
 
 @pytest.fixture(scope="session")

@@ -46,7 +46,6 @@ def age(path: Path, seconds: int) -> None:
 # What is built. With pip, the pinned requirements themselves: tests/e2e/test_install.py
 
 
-@pytest.mark.xdist_group("uv")
 def test_uv_installs_the_pinned_requirements(online: Machine, uv: Path) -> None:
     online.shim("python3")
     (online.bin / "uv").symlink_to(uv)
@@ -231,7 +230,6 @@ def test_a_failing_uv_is_replaced_by_pip(machine: Machine) -> None:
     assert "install" in machine.stages()
 
 
-@pytest.mark.xdist_group("uv")
 def test_uv_brings_a_python_to_a_machine_without_one(machine: Machine, uv: Path) -> None:
     found = f"#!{PYTHON} -IS\nimport os, sys\nargv = [{str(PYTHON)!r} if a[:2] == '>=' else a for a in sys.argv]\n"
     machine.script("uv", found + f"os.execv({str(uv)!r}, argv)\n")

@@ -14,8 +14,6 @@ from omo.views.report import page
 from omo.views.report.gather import Report
 from tests.report.browser import Browser
 
-pytestmark = pytest.mark.xdist_group("report")
-
 UNEXPECTED = (
     "script, iframe, form, object, embed, svg, link, base, video, audio, input, textarea, "
     "img:not([src^='data:image/']), a:not([href^='#']), [onerror], [onload], [onclick], [style]"

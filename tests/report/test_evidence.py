@@ -21,8 +21,6 @@ from tests.ultraplan import plans, repos
 from tests.ultraplan import project as ultraplan
 from tests.verify import workshop
 
-pytestmark = pytest.mark.xdist_group("report")
-
 
 def gathered(root: Path, now: float, session: str = "s1") -> Report:
     return whole.gather(Context({}, str(root), now + 5), session)

@@ -14,8 +14,6 @@ from omo.views.report.verdict import Headline
 from omo.work import outcome
 from tests.tables import read, whole
 
-pytestmark = pytest.mark.xdist_group("report")
-
 GITHUB = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 # What GitHub links in the finished text, whatever was escaped before.
 LINKED = re.compile(r"@\w|#\w|GH-\d|GHSA-\w|CVE-\d|://|www\.|:[\w+-]+:|(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])", re.I)

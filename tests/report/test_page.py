@@ -31,8 +31,6 @@ from tests.report import hostile, sample
 from tests.report.sample import Sample
 from tests.ultragoal.project import ONE, TWO, Project, make
 
-pytestmark = pytest.mark.xdist_group("report")
-
 CSS = (HERE / "page.css").read_text(encoding="utf-8")
 TONES = ("good", "warn", "bad", "info", "plain")
 
