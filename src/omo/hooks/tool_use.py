@@ -100,13 +100,13 @@ def _tells_of_experiment(event: Event, world: World) -> str:
     from omo.work import session
 
     row = world.live_row()
-    is_told = row is None or bool(row["ulw"].get("toldOfRuns"))
-    if is_told or not own_calls.is_done(own_calls.words_of(event.command)):
+    if row is None or row["ulw"].get("toldOfRuns") or not own_calls.is_done(own_calls.words_of(event.command)):
         return ""
-    if not settings.load(world.environ, world.root).proof_minutes:
+    has_pinned = bool(row["work"].get(session.KIND, {}).get("total"))
+    runs = own_calls.runs_found_tests(event, world) or ("the pinned gates" if has_pinned else "")
+    if not runs or not settings.load(world.environ, world.root).proof_minutes:
         return ""
     world.change_live(lambda row: runtime.Change(None, session.note(row, {"toldOfRuns": True})))
-    runs = own_calls.runs_found_tests(event, world) or "the pinned gates"
     return (
         f"omo: to see what proves the work, omo ulw done runs {clip(runs, 120)}, also with the changed files as they "
         "were before the work, and puts them back. To switch that off, set `experiment` to off."
