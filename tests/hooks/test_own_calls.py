@@ -168,7 +168,7 @@ def test_tests_that_nobody_pinned_are_asked_about_each_by_its_file(host: Host) -
 
 def test_where_nothing_would_be_run_no_run_is_announced(on: Host) -> None:
     assert "systemMessage" not in bash(on, "omo ulw done").json
-    on.prompt("/omo:pin -- true")
+    on.prompt("/omo:pin -- true", session_id="another")
     assert "omo ulw done runs the pinned gates, also with" in bash(on, "omo ulw done").json["systemMessage"]
 
 

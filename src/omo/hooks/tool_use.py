@@ -98,11 +98,12 @@ def _tells_of_experiment(event: Event, world: World) -> str:
     from omo import settings
     from omo.hooks import own_calls
     from omo.work import session
+    from omo.workflows.ultrawork import gates
 
     row = world.live_row()
     if row is None or row["ulw"].get("toldOfRuns") or not own_calls.is_done(own_calls.words_of(event.command)):
         return ""
-    has_pinned = bool(row["work"].get(session.KIND, {}).get("total"))
+    has_pinned = len(gates.current(world.state, event.session, row)) > 0  # also by the user, in another conversation
     runs = own_calls.runs_found_tests(event, world) or ("the pinned gates" if has_pinned else "")
     if not runs or not settings.load(world.environ, world.root).proof_minutes:
         return ""
