@@ -242,17 +242,16 @@ def _reopen_untold_end(world: World) -> str:
 
 
 def _unpin(event: Event, world: World, rest: str) -> str:
-    name = _one_word(rest, "/omo:unpin tests")
+    name, *others = _names(rest, "/omo:unpin tests")
+    if others:
+        raise BadInput(f"{clip(rest, 60)!r} is not one name", fix="for example: /omo:unpin tests")
     _gates(event, world).remove(name)
     _wake(world)
     return f"gate {name} is gone"
 
 
 def _allow(event: Event, world: World, rest: str) -> str:
-    named = rest.strip().strip("\"'`")
-    names = [named] if "::" in named else named.split()  # the name of a test may have blanks
-    if not names:
-        raise BadInput("it needs a name", fix="for example: /omo:allow tests")
+    names = _names(rest, "/omo:allow tests")
     name = names[0]
     row = world.row() or EMPTY
     is_gate = gates.current(world.state, event.session, row).get(name) is not None
@@ -270,7 +269,7 @@ def _allow(event: Event, world: World, rest: str) -> str:
     others = dict(runtime.left_open(row)).keys() - {session.KIND}
     what = _gates(event, world).allow(names, world.root, of_other_work=bool(others))
     if ended:
-        world.change(lambda row: _on_again(world, row, ended, f"allowed {clip(named, 80)}"), actor="user")
+        world.change(lambda row: _on_again(world, row, ended, f"allowed {clip(rest, 80)}"), actor="user")
         return f"{what}; the work is to be called done anew"
     _wake(world)
     goes_on = ""
@@ -305,13 +304,16 @@ def _on_again(world: World, row: SessionRow | None, kind: str, did: str) -> runt
     return runtime.Change(None, session.on_again(row, kind, step), [{"kind": "resumed"}])
 
 
-def _one_word(rest: str, form: str) -> str:
-    words = rest.split()
-    if not words:
+def _names(rest: str, form: str) -> list[str]:
+    """As a shell has them, or as one writes them in prose. The name of a test may have blanks: it ends where the next
+    FILE::TEST begins."""
+    import re
+
+    files, *tests = re.split(r"(?:^|\s+)(?=\S+::)", rest.strip())
+    names = [word.strip("\"'`,") for word in [*re.findall(r"\"[^\"]+\"|'[^']+'|[^\s,]+", files), *tests]]
+    if not names:
         raise BadInput("it needs a name", fix=f"for example: {form}")
-    if len(words) > 1:
-        raise BadInput(f"{clip(rest, 60)!r} is not one name", fix=f"for example: {form}")
-    return words[0]
+    return names
 
 
 def _wake(world: World) -> None:

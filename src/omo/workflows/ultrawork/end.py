@@ -169,7 +169,7 @@ class Finish:
         total = counted(len(self.gates), "gate")
         return Refused(
             f"{len(left)} of {total} {'does' if len(left) == 1 else 'do'} not hold on the files as they are",
-            fix=fix,
+            fix="; or ".join([fix, *self._to_allow()]),
             defects=[f"{gate.name}: {self._state(gate)}" for gate in left],
         )
 
@@ -182,7 +182,8 @@ class Finish:
         if last.failed and made.still_failing:
             return proving.FAILED_BEFORE.format(listed(made.still_failing, 6)) if made.holds else made.reason
         if not last.passed:
-            return gate_runs.run_of(last.row).failure
+            also = [made.reason] if made.verdict in verdicts.MAY_BE_ALLOWED else []
+            return "; ".join([gate_runs.run_of(last.row).failure, *also])
         if last.tree == self.look.tree:
             return "passed with other variables (PATH, HOME, TZ …) than this command has"
         if last.changed is None or self.look.changed is None:
@@ -296,14 +297,18 @@ class Finish:
         if any(each.verdict == verdicts.FLAKY for each in made):
             ways.append("mend what fails now and then, also if it did before the work; then omo ulw done again")
         ways += [f"{way}; then omo ulw done again" for way in self.proof.other_gates]
-        allowable = [each for each in made if each.verdict in verdicts.MAY_BE_ALLOWED and each.changed_rest]
-        if allowable:
-            named = allowable[0].to_allow or allowable[0].changed_rest[:1]
-            ways.append(f"if the user wants this change, {ALLOWS.format(' '.join(named[:MOST_NAMED]))}")
+        ways += self._to_allow()
         ways.append(f"to finish as it is, on your word: {BECAUSE}")
         return Refused(
             f"nothing that omo saw proves the work: {'; '.join(doubts) or 'no gate shows it'}", fix="; or ".join(ways)
         )
+
+    def _to_allow(self) -> list[str]:
+        for made in self.proof.experiments.values():
+            if made.verdict in verdicts.MAY_BE_ALLOWED and made.changed_rest:
+                named = made.to_allow or made.changed_rest[:1]
+                return [f"if the user wants this change, {ALLOWS.format(shlex.join(named[:MOST_NAMED]))}"]
+        return []
 
 
 def _ran_nothing(ran: GateRun) -> bool:
