@@ -1360,6 +1360,12 @@ for _name, _step in {
     ),
 }.items():
     work(f"a translation with a test of its own, and {_name}", *WORD_MENDED, _step, files=IN_GERMAN)
+work(
+    "a translation with a test of its own, and a comment, beside a test that failed before",
+    *WORD_MENDED,
+    replacing("words.py", "\n\n\ndef", "\n\n\n# Words are data.\ndef"),
+    files={**IN_GERMAN, **FAILS_BEFORE},
+)
 
 
 @honest("a translation that an old test asks for, and a comment, which the user allows")
@@ -1412,16 +1418,69 @@ work(
 OLD_PART = {"old.py": "X = 1\n", "test_old.py": testing("old", "self.assertEqual(old.X, 1)")}
 
 
-@honest("a feature deleted, and its tests, as the user allows")
-def _(run: Play) -> None:
-    committed(run, {**GREEN, **OLD_PART})
-    run.user("ulw take old.py away")
-    run.sh("rm old.py test_old.py")
-    run.write("test_gone.py", testing("importlib.util", "self.assertIsNone(importlib.util.find_spec('old'))"))
+def allowed_as_printed(run: Play) -> None:
     assert run.omo("ulw done") != 0
-    assert "they type /omo:allow test_old.py;" in run.printed, run.printed
-    run.user("/omo:allow test_old.py")
+    found = re.search(r"they type (/omo:allow .*?); to ask them", run.printed)
+    assert found, run.printed
+    run.user(found[1])
     done(run)
+
+
+for _name, _tests in {
+    "a feature deleted, and its tests, as the user allows": {},
+    "a feature deleted, and two files of its tests, as the user allows": {
+        "test_old_too.py": testing("old", "self.assertTrue(old.X)")
+    },
+    "a feature deleted, and its tests, as the user allows, beside a test that failed before": {
+        "test_other.py": FAILS_BEFORE["test_old.py"]
+    },
+}.items():
+
+    @honest(_name)
+    def _(run: Play, tests: dict[str, str] = _tests) -> None:
+        committed(run, {**GREEN, **OLD_PART, **tests})
+        run.user("ulw take old.py away")
+        run.sh("rm -f old.py test_old*.py")
+        run.write("test_gone.py", testing("importlib.util", "self.assertIsNone(importlib.util.find_spec('old'))"))
+        allowed_as_printed(run)
+
+
+@honest("a result that is another now, beside a test that failed before, and the user allows what is printed")
+def _(run: Play) -> None:
+    committed(run, {**AS_STRING, **FAILS_BEFORE})
+    run.user("ulw change what neg gives")
+    ROUNDED(run)
+    TO_STRING(run)
+    run.write("test_float.py", testing("calc", "self.assertIsInstance(calc.neg(2), float)"))
+    allowed_as_printed(run)
+
+
+@honest("a snapshot with a blank in its name, allowed as printed")
+def _(run: Play) -> None:
+    test = SNAPSHOT["test_calc.py"].replace("add.txt", "add up.txt")
+    committed(run, {**BUGGY, "test_calc.py": test, "golden/add up.txt": "5\n"})
+    run.user("ulw make add return the sum")
+    fix(run)
+    run.write("golden/add up.txt", "4\n")
+    allowed_as_printed(run)
+
+
+for _allowed in (
+    "test_calc.py, test_more.py",
+    '"test_calc.py" `test_more.py`',
+    "test_calc.py test_more.py::test_neg",
+    "test_calc.py::test_neg test_more.py::test_neg",
+):
+
+    @honest(f"a result that is another now, its tests allowed as {_allowed}")
+    def _(run: Play, allowed: str = _allowed) -> None:
+        committed(run, {**AS_STRING, "test_more.py": AS_STRING["test_calc.py"]})
+        run.user("ulw change what neg gives")
+        ROUNDED(run)
+        TO_STRING(run)
+        replaced(run, "test_more.py", "'-2'", "'-2.0'")
+        run.user(f"/omo:allow {allowed}")
+        done(run)
 
 
 @honest("a target that fails as before, beside a pin", WAIVED)

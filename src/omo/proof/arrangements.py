@@ -29,6 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.proof.project_files import Files
 
+Put = Mapping[str, File]  # what paths hold that stand otherwise than now
+
 
 @dataclass(frozen=True)
 class Arrangements:
@@ -36,19 +38,14 @@ class Arrangements:
 
     work: Sequence[str]
     rest: Sequence[str]
-    files: Mapping[str, Mapping[str, File]]  # by run, what the paths that are swapped for it hold
+    files: Mapping[str, Put]  # of the first two runs
+    swapped_for: Mapping[str, Put]  # of every run, also of those that are made once more
     keys: Mapping[str, str]  # by run, the id of the files it is made on
-    manifests: Sequence[str] = ()  # changed so that they only add: they may stand as they are
     peeks: Mapping[str, str] = field(default_factory=dict)  # by file, a line of the work that looks at its tests
     others: Sequence[str] = ()  # changed too, and read by no run
     at_base: Mapping[str, File] = field(default_factory=dict)  # all of them as they were
-    unallowed: Mapping[str, File] = field(default_factory=dict)  # those of them that the user has not allowed
+    old_settings: Sequence[str] = ()  # changed ones
     data: Sequence[str] = ()  # what of the work is data
-
-    @property
-    def is_data(self) -> bool:
-        """Nothing but data and tests was changed."""
-        return set(self.work) <= set(self.data)
 
     @property
     def why_no_work(self) -> str:
@@ -59,35 +56,28 @@ class Arrangements:
             return f"only tests, configuration, data or what the gate starts were changed ({listed(self.rest, 6)})"
         return f"nothing that it runs on was changed (only {listed(self.others, 6)})"
 
-    @property
-    def old_settings(self) -> list[str]:
-        """What they name may be the work, so that nothing is built without it, and no test asked for it ("a new crate
-        that no test asks for", "a new file that the Makefile names, and its test")."""
-        return list(filter(kinds.is_configuration, self.rest))
 
-    @property
-    def swapped_for(self) -> dict[str, Mapping[str, File]]:
-        """The same of every run, also of those with all files as they were, or made once more."""
-        swapped_for = {**self.files, BEFORE: self.at_base, ALLOWED_BEFORE: self.unallowed}
-        if self.old_settings:
-            swapped_for[OLD_SETTINGS] = {
-                **self.files[WITHOUT],
-                **{path: self.at_base[path] for path in self.old_settings},
-            }
-        old_tests = self.files.get(OLD_TESTS, {})
-        # A base whose packages cannot be installed here any more says nothing of its tests.
-        if any(path in old_tests for path in self.manifests):
-            swapped_for[NEW_MANIFESTS] = _without(old_tests, self.manifests)
-        # Data may be of the product as well as of its tests, so where old ones of both were changed, the old tests have
-        # to pass with either: "what data grants, and the test that forbids it".
-        old = {path for path in old_tests if self.at_base[path].content is not None}
-        data = set(filter(kinds.is_plain_data, old))
-        if data and any(map(kinds.is_test, old - data)):
-            swapped_for[NEW_DATA] = _without(old_tests, data)
-        return swapped_for
+def _once_more(files: Mapping[str, Put], settings: Sequence[str], adding: Sequence[str], before: Put) -> dict[str, Put]:
+    """With which files a run is made again that says too little, as far as there are such files."""
+    again: dict[str, Put] = {}
+    # What they name may be the work, so that nothing is built without it, and no test asked for it: "a new crate that
+    # no test asks for", "a new file that the Makefile names, and its test".
+    if settings:
+        again[OLD_SETTINGS] = {**files[WITHOUT], **{path: before[path] for path in settings}}
+    old_tests = files.get(OLD_TESTS, {})
+    # Of manifests those that only add: a base whose packages cannot be installed any more says nothing of its tests.
+    if any(path in old_tests for path in adding):
+        again[NEW_MANIFESTS] = _without(old_tests, adding)
+    # Data may be of the product as well as of its tests, so where old ones of both were changed, the old tests have to
+    # pass with either: "what data grants, and the test that forbids it".
+    old = {path for path in old_tests if before[path].content is not None}
+    data = set(filter(kinds.is_plain_data, old))
+    if data and any(map(kinds.is_test, old - data)):
+        again[NEW_DATA] = _without(old_tests, data)
+    return again
 
 
-def _without(files: Mapping[str, File], paths: Collection[str]) -> dict[str, File]:
+def _without(files: Put, paths: Collection[str]) -> Put:
     return {path: held for path, held in files.items() if path not in paths}
 
 
@@ -148,11 +138,11 @@ def _behind_links(subject: Subject, files: Files) -> list[str]:
 
 
 def arrange(
-    subject: Subject, command: GateCommand, *, keeps_products: bool = False, takes_data: bool = False
+    subject: Subject, command: GateCommand, *, is_beside: bool = False, takes_data: bool = False
 ) -> Arrangements:
-    """`takes_data`: data is of the work, as it is where nothing else was changed. `keeps_products`: new data stays,
-    also what the work does not read: a report may be what was asked for. Tests are not kept from running by one: "the
-    other put off by a new file that nothing names"."""
+    """`takes_data`: data is of the work, as it is where nothing else was changed. `is_beside`: new data stays, also
+    what the work does not read, as a report may be what was asked for. Tests are not kept from running by one, unless
+    it may be all that was to be made: "the other put off by a new file that nothing names"."""
     changed = _known_changes(subject)
     which = kinds_of(subject, command)
     if which.is_form:
@@ -166,6 +156,7 @@ def arrange(
     # Where nothing else was changed, data is what was done: "a translation, and a test of its own". The old tests are
     # run with it as it was all the same.
     data = [path for path in counting if (takes_data or not work) and which.is_data(path)]
+    keeps_products = is_beside and not (work and calls.of_tests(subject.programs(command)))
     without: dict[str, File] = {}
     old_tests: dict[str, File] = {}
     for path, new in after.items():
@@ -197,23 +188,24 @@ def arrange(
     looked_at = {**old_tests, **without} if which.is_form else old_tests
     if old_tests and _has_tests_at_base(subject, command, which, looked_at):
         files[OLD_TESTS] = old_tests
-    keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
-    allowed = {path: digest for path, digest in changed.items() if subject.is_allowed(path)}
+    rest = list(dict.fromkeys([*rest, *old_tests]))
+    settings = list(filter(kinds.is_configuration, rest))
+    again = _once_more(files, settings, adding, before)
+    swapped_for = {**files, BEFORE: before, ALLOWED_BEFORE: unallowed, **again}
+    keys = {name: _key_of(changed, which, put, before) for name, put in {**swapped_for, AS_IT_IS: {}}.items()}
+    # Who has seen it pass with one has not seen both: "what data grants, and a test that was seen to forbid it".
+    if NEW_DATA in again:
+        keys[OLD_TESTS] += keys[NEW_DATA]
     return Arrangements(
         work=list(without),
-        rest=list(dict.fromkeys([*rest, *old_tests])),
+        rest=rest,
         files=files,
-        keys={
-            **keys,
-            AS_IT_IS: files_key(changed, which),
-            BEFORE: files_key({}, which),
-            ALLOWED_BEFORE: files_key(allowed, which),
-        },
-        manifests=adding,
+        swapped_for=swapped_for,
+        keys=keys,
         peeks=reading.peeks(without, {path: after[path] for path in unallowed if path in without}),
         others=sorted(set(changed) - set(counting)),
         at_base=before,
-        unallowed=unallowed,
+        old_settings=settings,
         data=data,
     )
 

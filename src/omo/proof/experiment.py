@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 from omo import progress
 from omo.errors import NotMade
-from omo.proof import base, calls, form, gate_runs, outputs, reading, swap, verdicts
+from omo.proof import base, form, gate_runs, outputs, reading, swap, verdicts
 from omo.proof.arrangements import Arrangements, arrange, files_key, kinds_of
 from omo.proof.gate_runs import (
     ALLOWED_BEFORE,
@@ -71,7 +71,7 @@ def prove(
         if arranged.why_no_work:
             return Experiment(verdicts.NO_WORK, arranged.why_no_work, changed_rest=arranged.rest)
         made = tried(arranged)
-        if made.verdict == verdicts.PASSES_WITHOUT and not arranged.data:
+        if made.verdict in (verdicts.PASSES_WITHOUT, verdicts.FAILS) and WITHOUT in made.runs and not arranged.data:
             # What else was changed shows nothing: "a translation with a test of its own, and a comment in the code".
             with_data = arrange(subject, command, takes_data=True)
             with contextlib.suppress(NotMade):  # then what was seen stands
@@ -96,9 +96,7 @@ def weakened(subject: Subject, command: GateCommand, *, by_name: bool = False) -
         return Experiment(OLD_TESTS_FAIL, outputs.IN_PLACE_OF_RUNNER.format(shadows[0]), changed_rest=shadows)
     changed_rest: Sequence[str] = ()
     try:
-        arranged = arrange(subject, command, keeps_products=not calls.of_tests(subject.programs(command)))
-        if arranged.is_data:  # a new file that tests ask for may be all that was to be made
-            arranged = arrange(subject, command, keeps_products=True)
+        arranged = arrange(subject, command, is_beside=True)
         changed_rest = arranged.rest
         if OLD_TESTS not in arranged.files:
             return None
@@ -150,19 +148,18 @@ class _Trial:
         missing = [name for name in arranged.files if name not in runs]
         if WITHOUT in runs and runs[WITHOUT].result == "pass":
             missing = []  # it has shown enough
-        if missing and not makes and now is not None:
-            old = self._newest(OLD_TESTS)
-            if old is not None and old.result == "fail":  # the user is told, even if the old tests could not be loaded
-                runs[OLD_TESTS] = old
-                return shown.result(OLD_TESTS_FAIL, verdicts.no_longer_holding(shown, old))
+        old = self._newest(OLD_TESTS)
+        if missing and not makes and now and old and old.result == "fail":  # told, also if they could not be loaded
+            runs[OLD_TESTS] = old
+            return shown.result(OLD_TESTS_FAIL, verdicts.no_longer_holding(shown, old))
         if missing:
             self._require_time(len(missing) + 1)
             self._make(missing)
         if missing or now is None:
             runs[AS_IT_IS] = self.run_as_it_is()
-        if shown.start not in runs and makes and (shown.may_have_failed_before or shown.may_be_fewer):
+        while makes and (name := shown.to_be_made):
             self._require_time(2)
-            self._make([shown.start])
+            self._make([name])
             runs[AS_IT_IS] = self.run_as_it_is()
         return shown.verdict() or shown.proof()
 

@@ -140,6 +140,11 @@ class CommandRun(outputs.Printed):
         return self.broke_before_tests and not has_passed
 
     @property
+    def reached(self) -> int:
+        """How many tests there were, without the files that could not be loaded."""
+        return self.counts.total - self.unreached if self.counts else 0
+
+    @property
     def repeated(self) -> int:
         """How many failures have the name of another, as in two parts, or in two environments of tox."""
         return max(0, self.counts.failed - len(self.failing)) if self.counts else 0
@@ -301,7 +306,11 @@ def run_gate(
     """Run it on the files as they are, or as they are swapped, and have the runner name what it runs where it would not
     by itself. No bytecode is written. `looks_for_shadows`: it counts for nothing where a file stands in the runner's
     place."""
-    environ = {**_environment(subject, command), "PYTHONDONTWRITEBYTECODE": "1"}
+    environ = {**subject.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    # With CI a runner writes no snapshots and asks nobody. Those that write none are not told of it: "half, the other
+    # test is skipped where CI is set".
+    if any(call.runner.writes_snapshots for call in subject.programs(command)):
+        environ["CI"] = "1"
     if swapped is not None:
         environ = swapped.environment(environ)
     environ["PYTEST_ADDOPTS"] = f"{environ.get('PYTEST_ADDOPTS', '')} {outputs.PYTEST_ADDOPTS}".strip()
@@ -319,14 +328,6 @@ def run_gate(
     if looks_for_shadows:
         shadows = reading.shadows(subject.root, subject.began, command, subject.allowed)
     return read_run(outcome, on_files, shadows, judge)
-
-
-def _environment(subject: Subject, command: GateCommand) -> Mapping[str, str]:
-    """With CI a runner writes no snapshots and asks nobody. Those that write none are not told of it: "half, the other
-    test is skipped where CI is set"."""
-    if any(call.runner.writes_snapshots for call in subject.programs(command)):
-        return {**subject.environ, "CI": "1"}
-    return subject.environ
 
 
 def started_otherwise(command: GateCommand, ran: CommandRun, root: str) -> list[str]:

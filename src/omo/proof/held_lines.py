@@ -100,7 +100,7 @@ class _Look:
 
     def __init__(self, subject: Subject, command: GateCommand, seconds: float) -> None:
         arranged = arrange(subject, command)
-        without = {} if arranged.is_data else arranged.files[WITHOUT]
+        without = {} if arranged.data else arranged.files[WITHOUT]
         self.subject = subject
         self.command = command
         self.after = {path: contents.now(subject.root, path) for path in without}

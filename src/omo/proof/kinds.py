@@ -117,10 +117,7 @@ CODE = tuple(
 TEST_SCRIPT = re.compile(r"(?:.*[-_./])?(?:tests?|runtests|checks?|verify|spec|ci)(?:[-_.][^/]*)?")
 PROGRAMS = _words("py js mjs cjs ts tsx rb pl sh go rs c")
 # Where it is said which files a runner collects.
-SAYS_WHAT_IS_COLLECTED = (
-    *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
-    *("pyproject.toml", "setup.cfg", "tox.ini"),
-)
+SAYS_WHAT_IS_COLLECTED = _words("pytest.toml .pytest.toml pytest.ini .pytest.ini pyproject.toml setup.cfg tox.ini")
 COLLECTS = re.compile(r"^(?:testpaths|addopts|doctest\w*)\s*=.*(?:\n[ \t]+.*)*", re.MULTILINE)
 
 

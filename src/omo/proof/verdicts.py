@@ -93,13 +93,22 @@ class Shown:
 
     @property
     def start(self) -> str:
-        """How all files stand in the run before the work. Where nothing fails now, it only says how many tests there
-        were: "a feature deleted, and its tests, as the user allows"."""
-        return BEFORE if self.now.result == "fail" else ALLOWED_BEFORE
+        """Which run says how many tests there were: that with what the user allowed ("a feature deleted, and its tests,
+        as the user allows"), if that can be loaded there ("a plugin deleted that fails, behind an allowed rename")."""
+        with_allowed = self.run_on(ALLOWED_BEFORE)
+        return BEFORE if with_allowed and with_allowed.unreached else ALLOWED_BEFORE
 
     @property
-    def before(self) -> CommandRun | None:
-        return self.runs.get(self.start)
+    def to_be_made(self) -> str:
+        """The run before the work that still has something to say; empty where none has."""
+        if self.may_have_failed_before and self.run_on(BEFORE) is None:
+            return BEFORE
+        return self.start if self.may_be_fewer and self.run_on(self.start) is None else ""
+
+    def run_on(self, name: str) -> CommandRun | None:
+        """That on the files of this run, whichever it was made for."""
+        keys = self.arranged.keys
+        return next((run for other, run in self.runs.items() if keys[other] == keys.get(name)), None)
 
     @property
     def put_back(self) -> Mapping[str, File]:
@@ -176,7 +185,7 @@ class Shown:
     @property
     def still_failing(self) -> Sequence[str]:
         """The tests by which it fails, if each of them failed before the work too."""
-        then = self.before or self.runs.get(WITHOUT)
+        then = self.run_on(BEFORE) or self.runs.get(WITHOUT)
         if then is None or self.now.result != "fail" or not self.names_all(self.now):
             return ()
         return _failed_before(then, self.now)
@@ -198,8 +207,8 @@ class Shown:
         """Old tests may no longer run, and new ones make up for their number: by those that could not be loaded without
         the work ("an old test that is not found any more, and as many new ones"), or where the work took a file away
         ("old tests not found any more, new ones only there with the work")."""
-        without, old = self.without, self.old
-        if old is None or old.result != "pass" or old.counts is None or without.counts is None:
+        without, old = self.without, self.old or self.now  # which are those of now, where the user allowed it
+        if old.result not in ("pass", self.now.result) or old.counts is None or without.counts is None:
             return False
         changed = self.subject.look.changed or {}
         has_removed = any(changed.get(path) == base.GONE for path in self.arranged.work)
@@ -251,7 +260,8 @@ class Shown:
         xfail taken from its test"), and what the user allowed. A run without names says nothing; but no test is a
         threshold that new tests alone reach ("a new function and its tests under a threshold of coverage")."""
         all_pass = old.counts is not None and old.counts.passed > 0 and not (old.counts.failed or old.failing)
-        if all_pass and not self._changes_old():
+        new = {path for path in self.put_back if self.arranged.at_base[path].content is None}
+        if all_pass and all(path in new and kinds.CASES.match(os.path.basename(path)) for path in self.put_back):
             self.notes.append(f"with the new tests away no test fails, but the command does ({clip(old.quoted, 80)})")
             return True
         if not old.failing or not self.names_all(old):
@@ -262,14 +272,6 @@ class Shown:
         if old.unexpected:
             self.notes.append(f"expected to fail by the old tests, and passing: {listed(old.unexpected, MOST_NAMED)}")
         return set(old.failing) <= {*self.still_failing, *allowed, *old.unexpected}
-
-    def _changes_old(self) -> bool:
-        """Whether anything but new tests was changed of what the work is held against."""
-        for path in self.put_back:
-            is_new_test = self.arranged.at_base[path].content is None and kinds.CASES.match(os.path.basename(path))
-            if not is_new_test:
-                return True
-        return False
 
     def _is_allowed(self, name: str) -> bool:
         """By FILE::TEST of a file that is still as the user saw it; unittest has the two the other way round."""
@@ -324,14 +326,14 @@ def _by_no_test(shown: Shown) -> str:
 def _only_as_before(shown: Shown) -> str:
     """What fails may be passed over where a test that was written for this work fails without it; a renamed one is not
     new. If only old tests were mended, nobody can tell whether the others that failed beside them were asked for."""
-    old, now, before = shown.old, shown.now, shown.before
+    old, now, before = shown.old, shown.now, shown.run_on(BEFORE)
     if now.result == "pass":
         return ""
     failed = f"failed before the work and still: {listed(shown.still_failing, MOST_NAMED)}"
     # "the suite behind one that fails as before": what it has broken does not run without the work either.
     if undone := calls.left_undone(shown.programs):
         return f"{failed}; so {clip(undone, 60)} was not run"
-    if before is None or (old is not None and not (old.counts and now.counts and old.counts.total < now.counts.total)):
+    if before is None or (old is not None and not (old.counts and now.counts and old.reached < now.reached)):
         return failed
     mended = set(shown.without.failing) - set(now.failing)
     return "" if mended - set(before.failing) else failed
@@ -344,8 +346,9 @@ def _with_old_tests(shown: Shown) -> str:
 
 
 def _with_fewer_tests(shown: Shown) -> str:
-    for first, second in ((WITHOUT, AS_IT_IS), (OLD_TESTS, AS_IT_IS), (shown.start, OLD_TESTS)):
-        then, now = shown.runs.get(first), shown.runs.get(second)
+    old = OLD_TESTS if shown.old else AS_IT_IS
+    for first, second in ((WITHOUT, AS_IT_IS), (OLD_TESTS, AS_IT_IS), (shown.start, old)):
+        then, now = shown.run_on(first), shown.runs.get(second)
         if then is None or now is None or then.counts is None or now.counts is None or then.ran_none:
             continue
         later = "now" if second == AS_IT_IS else second
@@ -426,8 +429,9 @@ def has_test(names: Collection[str], path: str) -> bool:
 
 
 def _names_file(names: Collection[str], path: str) -> bool:
-    """Whether one of the tests is of that file, as pytest and unittest spell them."""
-    return any(path in name or f"({_module(path)}." in name for name in names)
+    """Whether one of the tests is of that file, or it cannot be loaded, as pytest and unittest spell them."""
+    module = _module(path)
+    return any(path in name or f"({module}." in name or f"_FailedTest.{module})" in name for name in names)
 
 
 def _is_of_module(name: str, path: str) -> bool:
