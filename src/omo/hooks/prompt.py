@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def handle(event: Event, world: World) -> Answer:
     if event.host.sends_back_by_prompt and _is_last_block(event, world):
         return _sent_back(world)
-    ended = _end_of_a_turn_before(event, world)
     answer = act_on(event, world)
+    ended = _end_of_a_turn_before(event, world)
     if answer.decision == hosts.END_PROMPT and ended:
         answer.reason = f"{ended}\n{answer.reason}"
     elif ended:
@@ -43,9 +43,12 @@ def handle(event: Event, world: World) -> Answer:
 
 
 def _end_of_a_turn_before(event: Event, world: World) -> str:
-    """What ended in a turn that the user has interrupted, so that no Stop has told it."""
+    """What ended in a turn that the user has interrupted, so that no Stop has told it. What they typed now may set it
+    going again, or begin the next run, with whose end it is told."""
     row = world.row()
-    if row is None or not runtime.has_untold_end(row) or event.is_machine_prompt or event.is_subagent:
+    if row is None or not runtime.has_untold_end(row) or row.get("asked"):
+        return ""
+    if event.is_machine_prompt or event.is_subagent:
         return ""
     is_seen = event.shows_messages and not hosts.is_in_an_agents_shell(event.host, world.environ)
     if not is_seen or event.is_typed_at_work:

@@ -129,7 +129,7 @@ def is_untold(summary: Summary) -> bool:
 def has_untold_end(row: SessionRow) -> bool:
     """No Stop has come to tell it: the client was killed, or the user interrupted the turn."""
     ends = [summary for summary in row["work"].values() if summary.get("state") == "done" or summary.get("cleared")]
-    return is_live(row) and any(is_untold(summary) for summary in ends)
+    return any(is_untold(summary) for summary in ends)
 
 
 def is_fenced(row: SessionRow) -> bool:
