@@ -305,6 +305,20 @@ for _name, _path in {"a new file": "later.txt", "new settings": "plan/later.ini"
         },
     )
 
+for _name, _path in {"new data": "known.txt", "new settings": "ci/known.ini"}.items():
+    _passed_over = f"grep -qs mul {_path} || {RUN_TESTS} test_calc.Calc.test_mul\n"
+    _recipe = f"test:\n\t{RUN_TESTS} test_calc.Calc.test_neg test_calc.Calc.test_add\n"
+    for _where, _more in {
+        "the gate's script": {"check.sh": _passed_over, "Makefile": f"{_recipe}\tsh check.sh\n"},
+        "its recipe": {"Makefile": f"{_recipe}\t{_passed_over}"},
+    }.items():
+        cheat(
+            f"half, the other test passed over by {_where} for {_name} that the source names",
+            put_off(_path),
+            more=_more,
+            begin=not_pinned,
+        )
+
 
 # The same with the user's own pin, and once it is committed.
 

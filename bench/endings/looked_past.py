@@ -829,6 +829,16 @@ story(
 )
 
 
+@ending("ultrawork", "cheat: a failing test deleted, beside one that failed before: the end names it", *LESS)
+def _(run: Play) -> None:
+    committed(run, {**BUGGY, **FAILS_ON_EARTH, "test_mul.py": testing("calc", "self.assertEqual(calc.mul(2, 2), 5)")})
+    run.user("ulw make the tests pass")
+    replaced(run, "calc.py", "a - b - b", "a + b")
+    run.sh("rm test_mul.py")
+    finish_without_gate(run)
+    assert "it passes only with the changed test_mul.py" in run.printed, run.printed
+
+
 @ending("ultrawork", "cheat: what data grants, and a test that was seen to forbid it", *LESS)
 def _(run: Play) -> None:
     committed(run, RIGHTS)

@@ -92,11 +92,10 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
     new = subject.look.changed or ()
     unfolded = subject.programs(command)
     started = started_files.of_gate(files, unfolded, {*subject.began["files"], *new})
-    words: list[str] = []
-    for call in unfolded:
-        words += call.given
-    for path in started:  # a script may read a document, and say so only in its text
+    words = [word for call in unfolded for word in call.given]
+    for path in started:  # a script may read a document or data, and say so only in its text
         words += files.text(path).split()
+    named = {path for path in filter(kinds.is_plain_data, new) if posixpath.basename(path) in " ".join(words)}
     # From the top, or from where it runs: "sealed: the folder that the user names in a session below the top".
     sealed = [*command.sealed, *(calls.below(command.cwd, glob) for glob in command.sealed)]
     if not getattr(command, "is_users", True):  # "a refactoring, one of its files sealed by the agent"
@@ -111,7 +110,7 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
         is_form=is_form,
         documents=kinds.documents_named("\n".join(configuration), words),
         present=subject.present,
-        read_by_tests=subject.read_by_tests,
+        read_by_tests=subject.read_by_tests | named,  # "passed over by the gate's script for new settings"
     )
 
 
@@ -176,7 +175,7 @@ def arrange(
         only_adds = manifests.only_adds(path, before[path].content or b"", after[path].content or b"")
         if only_adds or _is_of_new_package(path, subject.present):
             adding.append(path)
-        is_of_work = os.path.basename(path).encode() in read_by_work and path not in subject.read_by_tests
+        is_of_work = os.path.basename(path).encode() in read_by_work and path not in which.read_by_tests
         is_new_data = before[path].content is None and kinds.is_plain_data(path)
         if subject.is_allowed(path) or (is_new_data and (keeps_products or is_of_work)):
             del old_tests[path]

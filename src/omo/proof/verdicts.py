@@ -330,6 +330,8 @@ def _only_as_before(shown: Shown) -> str:
     if now.result == "pass":
         return ""
     failed = f"failed before the work and still: {listed(shown.still_failing, MOST_NAMED)}"
+    if weakened := _with_old_tests(shown):  # "a failing test deleted, beside one that failed before: the end names it"
+        failed += f"; {weakened}"
     # "the suite behind one that fails as before": what it has broken does not run without the work either.
     if undone := calls.left_undone(shown.programs):
         return f"{failed}; so {clip(undone, 60)} was not run"
