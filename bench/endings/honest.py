@@ -1445,6 +1445,17 @@ for _name, _tests in {
         allowed_as_printed(run)
 
 
+@honest("a module renamed, a function gone with its test, as the user allows")
+def _(run: Play) -> None:
+    committed(run, {**GREEN, **OLD_PART})
+    run.user("ulw calc is called sums, and mul goes away")
+    run.sh("git mv calc.py sums.py; sed -i 's/calc/sums/g' test_calc.py")
+    replaced(run, "sums.py", "\n\ndef mul(a, b):\n    return a * b\n", "")
+    replaced(run, "test_calc.py", f"\n{TEST_MUL}{BODY}".replace("calc", "sums"), "")
+    run.write("test_gone.py", testing("sums", "self.assertFalse(hasattr(sums, 'mul'))"))
+    allowed_as_printed(run)
+
+
 @honest("a result that is another now, beside a test that failed before, and the user allows what is printed")
 def _(run: Play) -> None:
     committed(run, {**AS_STRING, **FAILS_BEFORE})

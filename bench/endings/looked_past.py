@@ -265,6 +265,15 @@ for _name, _bend, _more in (
         finish_without_gate(run)
 
 
+@ending("verify", "half, and the project's tests pass by a plugin that was deleted", *LESS)
+def _(run: Play) -> None:
+    committed(run, {**PLUGINS, "calc.py": BUGGY["calc.py"]})
+    begun(run, checking("python3 -B -m unittest test_calc"), by="user")
+    replaced(run, "calc.py", "a - b - b", "a + b")
+    run.sh("git rm -q plugins/two.py")
+    finished(run)
+
+
 # Rules that hide files of the tests, and themselves; and rules and environments of the user's own.
 LEFT_OUT = (
     "def pytest_collection_modifyitems(items):\n    items[:] = [item for item in items if item.name != 'test_mul']\n"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from omo.errors import NotMade
 from omo.proof import base, calls, changes, contents, form, git, inline_tests, kinds, manifests, reading, started_files
 from omo.proof.gate_runs import (
+    ALL_OLD_TESTS,
     ALLOWED_BEFORE,
     AS_IT_IS,
     BEFORE,
@@ -170,11 +171,10 @@ def arrange(
             old_tests[path] = with_old_tests
     rest = list(old_tests)
     read_by_work = b"\n".join(held.content or b"" for held in work.values())
-    adding = []
+    adding = [
+        path for path in rest if manifests.only_adds(path, before[path].content or b"", after[path].content or b"")
+    ]
     for path in rest:
-        only_adds = manifests.only_adds(path, before[path].content or b"", after[path].content or b"")
-        if only_adds or _is_of_new_package(path, subject.present):
-            adding.append(path)
         is_of_work = os.path.basename(path).encode() in read_by_work and path not in which.read_by_tests
         is_new_data = before[path].content is None and kinds.is_plain_data(path)
         if subject.is_allowed(path) or (is_new_data and (keeps_products or is_of_work)):
@@ -190,7 +190,8 @@ def arrange(
     rest = list(dict.fromkeys([*rest, *old_tests]))
     settings = list(filter(kinds.is_configuration, rest))
     again = _once_more(files, settings, adding, before)
-    swapped_for = {**files, BEFORE: before, ALLOWED_BEFORE: unallowed, **again}
+    all_old = {**old_tests, **{path: before[path] for path in rest if path not in unallowed}}
+    swapped_for = {**files, BEFORE: before, ALLOWED_BEFORE: unallowed, ALL_OLD_TESTS: all_old, **again}
     keys = {name: _key_of(changed, which, put, before) for name, put in {**swapped_for, AS_IT_IS: {}}.items()}
     # Who has seen it pass with one has not seen both: "what data grants, and a test that was seen to forbid it".
     if NEW_DATA in again:
@@ -237,12 +238,6 @@ def _require_nothing_ignored(subject: Subject, changed: Mapping[str, str]) -> No
     if hidden:
         asked = f"; if the user wants that, they type /omo:allow {rules[0]}" if rules else ""
         raise NotMade(f"{hidden[0]} is ignored by a rule of git's that is new, and checkers look past it{asked}")
-
-
-def _is_of_new_package(path: str, present: Collection[str]) -> bool:
-    """A manifest in a directory in which nothing was: what is run elsewhere it does not change."""
-    directory, name = posixpath.split(path)
-    return name in kinds.MANIFESTS and bool(directory) and not any(each.startswith(f"{directory}/") for each in present)
 
 
 def _parted(path: str, old: File, new: File) -> tuple[File, File]:

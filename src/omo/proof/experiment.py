@@ -25,6 +25,7 @@ from omo.errors import NotMade
 from omo.proof import base, form, gate_runs, outputs, reading, swap, verdicts
 from omo.proof.arrangements import Arrangements, arrange, files_key, kinds_of
 from omo.proof.gate_runs import (
+    ALL_OLD_TESTS,
     ALLOWED_BEFORE,
     AS_IT_IS,
     BEFORE,
@@ -98,7 +99,7 @@ def weakened(subject: Subject, command: GateCommand, *, by_name: bool = False) -
     try:
         arranged = arrange(subject, command, is_beside=True)
         changed_rest = arranged.rest
-        if OLD_TESTS not in arranged.files:
+        if OLD_TESTS not in arranged.files and base.GONE not in (subject.look.changed or {}).values():
             return None
         known = gate_runs.recorded(subject, command)
         made = _Trial(Shown(subject, command, arranged), known, lambda: run_now(subject, command)).with_old_tests()
@@ -141,7 +142,7 @@ class _Trial:
                 # says, which the user allows".
                 verdict = OLD_TESTS_FAIL if name == OLD_TESTS else verdicts.FLAKY
                 return shown.result(verdict, f"it both fails and passes on the same files ({name}: {failed.said})")
-        self._take_seen(*arranged.files, BEFORE, ALLOWED_BEFORE, AS_IT_IS)
+        self._take_seen(*arranged.files, BEFORE, ALLOWED_BEFORE, ALL_OLD_TESTS, AS_IT_IS)
         now = runs.get(AS_IT_IS)
         if now is not None and now.result == "fail" and not shown.names_all(now):
             return shown.result(verdicts.FAILS, f"it {now.failure}")
@@ -157,21 +158,26 @@ class _Trial:
             self._make(missing)
         if missing or now is None:
             runs[AS_IT_IS] = self.run_as_it_is()
-        while makes and (name := shown.to_be_made):
-            self._require_time(2)
-            self._make([name])
-            runs[AS_IT_IS] = self.run_as_it_is()
+        self._make_those_before()
         return shown.verdict() or shown.proof()
 
     def with_old_tests(self) -> Experiment | None:
         """Only the second run and the last, where it does not matter whether it fails without the work; None where
         nothing is the matter with the tests."""
-        self._take_seen(OLD_TESTS, BEFORE)
-        if OLD_TESTS not in self.shown.runs:
+        self._take_seen(OLD_TESTS, BEFORE, ALLOWED_BEFORE, ALL_OLD_TESTS)
+        if OLD_TESTS in self.shown.arranged.files and OLD_TESTS not in self.shown.runs:
             self._require_time(2)
             self._make([OLD_TESTS])
         self.shown.runs[AS_IT_IS] = self.run_as_it_is()
+        with contextlib.suppress(NotMade):  # "half, and the project's tests pass by a plugin that was deleted"
+            self._make_those_before()
         return self.shown.verdict(TESTS_CHANGED)
+
+    def _make_those_before(self) -> None:
+        while (name := self.shown.to_be_made) and (self.shown.subject.makes or self.shown.may_be_fewer):
+            self._require_time(2)
+            self._make([name])
+            self.shown.runs[AS_IT_IS] = self.run_as_it_is()
 
     def _newest(self, arrangement: str) -> CommandRun | None:
         for run in reversed(self.seen):
@@ -185,7 +191,7 @@ class _Trial:
         for name in names:
             run = self._newest(name)
             if run is not None and run.result in ("pass", "fail") and run.exit not in gate_runs.COULD_NOT_START:
-                if run.result == "pass" or not run.broke_before_tests:
+                if run.result == "pass" or not run.broke_before_tests or name == ALL_OLD_TESTS:
                     self.shown.runs[name] = run
 
     def _failed_now_and_then(self, arrangement: str) -> CommandRun | None:

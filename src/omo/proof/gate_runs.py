@@ -45,6 +45,7 @@ Judge = Callable[[runner.CommandOutcome], tuple[str, str]]  # pass, fail or unkn
 WITHOUT, OLD_TESTS, AS_IT_IS = "without the work", "with the old tests", "as it is"
 BEFORE = "before the work"
 ALLOWED_BEFORE = "before the work, with what the user allowed"
+ALL_OLD_TESTS = "with all old tests"  # also those that the user allowed to be changed
 # With which files a run is made once more, where it says too little.
 NEW_MANIFESTS = "with the old tests, manifests as they are"
 NEW_DATA = "with the old tests, data as it is"

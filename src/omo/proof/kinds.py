@@ -78,11 +78,10 @@ CONFIGURATION = _any_of("""
     *-suppressions.json *baseline.xml *baseline.json python python3 pytest tox nox ruff mypy coverage
 """)
 # Of what has these ends below the top a tool reads none but its own names; the rest an app reads, as it does JSON.
-ENDS_OF_SETTINGS = ("toml", "ini", "cfg")
 SETTINGS_OF_TOOLS = _any_of("""
     Cargo.toml pyproject.toml *Project.toml *Manifest.toml setup.* tox.* dist.ini pdm.* uv.* poetry.* hatch.*
     *test*.toml *test*.ini *test*.cfg mypy.* *ruff.* *lint*.* flake8.* clippy.* rustfmt.* isort.* pycodestyle.*
-    coverage.* nose* behave.* bunfig.* deny.* foundry.* php.* platformio.*
+    coverage.* nose* behave.* bunfig.* deny.* foundry.* php.* platformio.* Makefile.* rust-toolchain* pixi.* mise.*
 """)
 # Packages of others, which go with the manifest that asks for them, and what their managers are told. An ending put a
 # program of its own into node_modules/.bin in the place of the runner's.
@@ -188,7 +187,7 @@ def is_plain_data(path: str) -> bool:
     """Data that no runner reads by itself and no directory calls a test's: it may be what the work has made."""
     directory, name = posixpath.split(path)
     is_settings = bool(CONFIGURATION.match(name))
-    if is_settings and _suffix(name) in ENDS_OF_SETTINGS:
+    if is_settings and _suffix(name) in ("toml", "ini", "cfg"):
         is_below = bool(directory) and "/." not in f"/{path}"
         is_settings = not is_below or bool(SETTINGS_OF_TOOLS.match(name))
     return _suffix(name) in DATA and not is_settings and not is_test(path)

@@ -13,6 +13,7 @@ from functools import cached_property
 from omo.proof import base, calls, contents, form, kinds
 from omo.proof.calls import Call
 from omo.proof.gate_runs import (
+    ALL_OLD_TESTS,
     ALLOWED_BEFORE,
     AS_IT_IS,
     BEFORE,
@@ -92,18 +93,21 @@ class Shown:
         return self.runs[AS_IT_IS]
 
     @property
-    def start(self) -> str:
-        """Which run says how many tests there were: that with what the user allowed ("a feature deleted, and its tests,
-        as the user allows"), if that can be loaded there ("a plugin deleted that fails, behind an allowed rename")."""
-        with_allowed = self.run_on(ALLOWED_BEFORE)
-        return BEFORE if with_allowed and with_allowed.unreached else ALLOWED_BEFORE
+    def with_old_tests(self) -> str:
+        """Which run says how many of the tests before the work are left: with all old ones, where what the user allowed
+        cannot be loaded without the work ("a plugin deleted that fails, behind an allowed rename")."""
+        before = self.run_on(ALLOWED_BEFORE)
+        if before and before.unreached:
+            return ALL_OLD_TESTS
+        return OLD_TESTS if self.old else AS_IT_IS
 
     @property
     def to_be_made(self) -> str:
-        """The run before the work that still has something to say; empty where none has."""
+        """Which run still has something to say of the tests before the work; empty where none has."""
         if self.may_have_failed_before and self.run_on(BEFORE) is None:
             return BEFORE
-        return self.start if self.may_be_fewer and self.run_on(self.start) is None else ""
+        missing = [name for name in (ALLOWED_BEFORE, self.with_old_tests) if self.run_on(name) is None]
+        return missing[0] if missing and self.may_be_fewer else ""
 
     def run_on(self, name: str) -> CommandRun | None:
         """That on the files of this run, whichever it was made for."""
@@ -144,7 +148,7 @@ class Shown:
         if verdict == LOOKS_AT_TESTS:
             changed_rest = to_allow = list(self.arranged.peeks)
         still_failing = self.still_failing if verdict in (HOLDS, FAILS_AS_BEFORE) else ()
-        runs = {name: run for name, run in self.runs.items() if name not in (BEFORE, ALLOWED_BEFORE)}
+        runs = {name: run for name, run in self.runs.items() if name in (WITHOUT, OLD_TESTS, AS_IT_IS)}
         return Experiment(verdict, reason, runs, self.notes, changed_rest, still_failing, to_allow)
 
     def _rewritten_tests(self) -> list[str]:
@@ -198,7 +202,8 @@ class Shown:
     @property
     def may_have_failed_before(self) -> bool:
         """What fails now, beside new tests that do not: as far as the other runs say."""
-        if self.now.result != "fail" or not self.names_all(self.now) or self.without.result != "fail":
+        without = self.runs.get(WITHOUT)
+        if self.now.result != "fail" or not self.names_all(self.now) or without is None or without.result != "fail":
             return False
         return bool(self.arranged.rest) and self.mends_something
 
@@ -207,12 +212,12 @@ class Shown:
         """Old tests may no longer run, and new ones make up for their number: by those that could not be loaded without
         the work ("an old test that is not found any more, and as many new ones"), or where the work took a file away
         ("old tests not found any more, new ones only there with the work")."""
-        without, old = self.without, self.old or self.now  # which are those of now, where the user allowed it
-        if old.result not in ("pass", self.now.result) or old.counts is None or without.counts is None:
+        without, old = self.runs.get(WITHOUT), self.old or self.now  # which are those of now, where the user allowed it
+        if old.result not in ("pass", self.now.result) or old.counts is None:
             return False
         changed = self.subject.look.changed or {}
         has_removed = any(changed.get(path) == base.GONE for path in self.arranged.work)
-        return has_removed or 0 < without.unreached < without.counts.total - old.counts.total
+        return has_removed or (without is not None and without.unreached > 0 and old.reached < without.reached)
 
     @property
     def why_nothing(self) -> str:
@@ -318,11 +323,6 @@ def _without_the_work(shown: Shown) -> str:
     return reason
 
 
-def _by_no_test(shown: Shown) -> str:
-    reason = shown.why_nothing
-    return f"without the work {reason}" if reason else ""
-
-
 def _only_as_before(shown: Shown) -> str:
     """What fails may be passed over where a test that was written for this work fails without it; a renamed one is not
     new. If only old tests were mended, nobody can tell whether the others that failed beside them were asked for."""
@@ -348,14 +348,13 @@ def _with_old_tests(shown: Shown) -> str:
 
 
 def _with_fewer_tests(shown: Shown) -> str:
-    old = OLD_TESTS if shown.old else AS_IT_IS
-    for first, second in ((WITHOUT, AS_IT_IS), (OLD_TESTS, AS_IT_IS), (shown.start, old)):
-        then, now = shown.run_on(first), shown.runs.get(second)
+    for first, second in ((WITHOUT, AS_IT_IS), (OLD_TESTS, AS_IT_IS), (ALLOWED_BEFORE, shown.with_old_tests)):
+        then, now = shown.run_on(first), shown.run_on(second)
         if then is None or now is None or then.counts is None or now.counts is None or then.ran_none:
             continue
         later = "now" if second == AS_IT_IS else second
-        if now.counts.total < then.counts.total:
-            return f"{first} {counted(then.counts.total, 'test')} ran, and {later} {now.counts.total}"
+        if now.reached < then.reached:
+            return f"{first} {counted(then.reached, 'test')} ran, and {later} {now.reached}"
         if now.counts.skipped > then.counts.skipped:
             return f"{first} {counted(then.counts.skipped, 'test')} skipped, and {later} {now.counts.skipped}"
     return ""
@@ -369,7 +368,7 @@ def _with_words_of_tests(shown: Shown) -> str:
 RULES: Sequence[tuple[str, Callable[[Shown], str]]] = (
     (FAILS, _as_it_is),
     (PASSES_WITHOUT, _without_the_work),
-    (NOTHING_SHOWN, _by_no_test),
+    (NOTHING_SHOWN, lambda shown: shown.why_nothing and f"without the work {shown.why_nothing}"),
     (FAILS_AS_BEFORE, _only_as_before),
     (OLD_TESTS_FAIL, _with_old_tests),
     (FEWER_TESTS, _with_fewer_tests),
