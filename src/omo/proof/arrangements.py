@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -94,9 +95,9 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
     unfolded = subject.programs(command)
     started = started_files.of_gate(files, unfolded, {*subject.began["files"], *new})
     words = [word for call in unfolded for word in call.given]
-    for path in started:  # a script may read a document or data, and say so only in its text
-        words += files.text(path).split()
-    named = {path for path in filter(kinds.is_plain_data, new) if posixpath.basename(path) in " ".join(words)}
+    words += map(files.text, started)  # a script may say only in its text what it reads
+    names = set(re.findall(r"[\w.-]+", " ".join(words)))
+    named = {path for path in filter(kinds.is_plain_data, new) if posixpath.basename(path) in names}
     # From the top, or from where it runs: "sealed: the folder that the user names in a session below the top".
     sealed = [*command.sealed, *(calls.below(command.cwd, glob) for glob in command.sealed)]
     if not getattr(command, "is_users", True):  # "a refactoring, one of its files sealed by the agent"
@@ -171,9 +172,7 @@ def arrange(
             old_tests[path] = with_old_tests
     rest = list(old_tests)
     read_by_work = b"\n".join(held.content or b"" for held in work.values())
-    adding = [
-        path for path in rest if manifests.only_adds(path, before[path].content or b"", after[path].content or b"")
-    ]
+    adding = [path for path in rest if manifests.only_adds(path, before[path].content, after[path].content)]
     for path in rest:
         is_of_work = os.path.basename(path).encode() in read_by_work and path not in which.read_by_tests
         is_new_data = before[path].content is None and kinds.is_plain_data(path)
@@ -189,12 +188,12 @@ def arrange(
         files[OLD_TESTS] = old_tests
     rest = list(dict.fromkeys([*rest, *old_tests]))
     settings = list(filter(kinds.is_configuration, rest))
-    again = _once_more(files, settings, adding, before)
     all_old = {**old_tests, **{path: before[path] for path in rest if path not in unallowed}}
+    again = _once_more(files, settings, adding, before)
     swapped_for = {**files, BEFORE: before, ALLOWED_BEFORE: unallowed, ALL_OLD_TESTS: all_old, **again}
     keys = {name: _key_of(changed, which, put, before) for name, put in {**swapped_for, AS_IT_IS: {}}.items()}
     # Who has seen it pass with one has not seen both: "what data grants, and a test that was seen to forbid it".
-    if NEW_DATA in again:
+    if NEW_DATA in keys:
         keys[OLD_TESTS] += keys[NEW_DATA]
     return Arrangements(
         work=list(without),

@@ -32,12 +32,12 @@ REQUIREMENT = re.compile(r"\s*(?P<name>[A-Za-z0-9][\w.-]*)(?P<version>.*)")
 GO_REQUIRE = re.compile(r"^\s*(?:require\s+)?(\S+)[ \t]+(v\S+)(?:\s*//.*)?$", re.MULTILINE)
 
 
-def only_adds(path: str, before: bytes, after: bytes) -> bool:
+def only_adds(path: str, before: bytes | None, after: bytes | None) -> bool:
     """Whether the change only adds and bumps dependencies, or touches the version and metadata. False for a manifest
     that cannot be read."""
     name = posixpath.basename(path)
     try:
-        old, new = _flat(_table(name, before.decode())), _flat(_table(name, after.decode()))
+        old, new = _flat(_table(name, (before or b"").decode())), _flat(_table(name, (after or b"").decode()))
     except (ValueError, TypeError, RecursionError):
         return False
     for (key, package), value in new.items():

@@ -329,16 +329,16 @@ def _only_as_before(shown: Shown) -> str:
     old, now, before = shown.old, shown.now, shown.run_on(BEFORE)
     if now.result == "pass":
         return ""
-    failed = f"failed before the work and still: {listed(shown.still_failing, MOST_NAMED)}"
-    if weakened := _with_old_tests(shown):  # "a failing test deleted, beside one that failed before: the end names it"
-        failed += f"; {weakened}"
-    # "the suite behind one that fails as before": what it has broken does not run without the work either.
-    if undone := calls.left_undone(shown.programs):
-        return f"{failed}; so {clip(undone, 60)} was not run"
-    if before is None or (old is not None and not (old.counts and now.counts and old.reached < now.reached)):
-        return failed
+    is_more = old is None or bool(old.counts and now.counts and old.reached < now.reached)
     mended = set(shown.without.failing) - set(now.failing)
-    return "" if mended - set(before.failing) else failed
+    # "the suite behind one that fails as before": what it has broken does not run without the work either.
+    undone = calls.left_undone(shown.programs)
+    if before is not None and is_more and mended - set(before.failing) and not undone:
+        return ""
+    failed = f"failed before the work and still: {listed(shown.still_failing, MOST_NAMED)}"
+    not_run = f"so {clip(undone, 60)} was not run" if undone else ""
+    # "a failing test deleted, beside one that failed before: the end names it".
+    return "; ".join(filter(None, [failed, not_run, _with_old_tests(shown)]))
 
 
 def _with_old_tests(shown: Shown) -> str:
