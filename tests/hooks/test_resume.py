@@ -194,6 +194,14 @@ def test_an_end_is_left_to_the_stop_of_a_turn_that_still_runs(project: Project) 
     assert project.stop(env=AT_THE_DESK).message == DONE + HERE
 
 
+def test_an_end_is_left_to_the_stop_after_a_notice_of_the_host(project: Project) -> None:
+    """`omo ulw done` went to the background, and the turn that its end wakes may change files yet."""
+    ended(project)
+    project.prompt("<task-notification><status>completed</status></task-notification>", env=AT_THE_DESK).assert_silent()
+    project.write("done", "otherwise\n")
+    assert "files changed since it was called done: done" in project.stop(env=AT_THE_DESK).json["reason"]
+
+
 def test_an_end_is_held_against_the_files_wherever_it_is_told(project: Project) -> None:
     ended(project)
     project.write("done", "otherwise\n")
@@ -297,8 +305,18 @@ def test_a_conversation_that_was_handed_over_is_live_nowhere(project: Project) -
     before = {name: project.row(name) for name in (SESSION, NEXT)}
     assert project.user("stop-continuation", "--all").out == f"No session of this project is live: {project.root}.\n"
     assert {name: project.row(name) for name in (SESSION, NEXT)} == before
-    assert "took ultrawork over" in project.stop().message, "who comes back there is told"
+    assert "left" not in Path(paths.runtime_file(project.state)).read_text().partition("\n")[0]
+    assert starts(project, session="third") == ""
+    assert "took ultrawork over" in starts(project, "resume", session=SESSION), "who comes back there is told"
     project.stop().assert_silent()
+
+
+def test_who_says_continue_where_the_work_is_no_longer_is_told(project: Project) -> None:
+    project.prompt("ulw write it", env=AT_THE_DESK)
+    project.prompt("stop", env=AT_THE_DESK)
+    types(project)
+    assert "took ultrawork over" in project.prompt("continue", env=AT_THE_DESK).message
+    project.stop(env=AT_THE_DESK).assert_silent()
 
 
 def test_who_was_killed_before_the_end_was_told_is_not_the_live_one(project: Project) -> None:

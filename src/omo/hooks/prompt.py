@@ -9,6 +9,7 @@ import time
 
 from omo import hosts, settings, table
 from omo.hooks.keyword import HEARD, RULES, read_prompt, workflow_in_words
+from omo.hooks.prose import is_machine_text
 from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.rows import EMPTY
@@ -48,7 +49,7 @@ def _end_of_a_turn_before(event: Event, world: World) -> str:
     if row is None or not runtime.has_untold_end(row) or event.is_machine_prompt or event.is_subagent:
         return ""
     is_seen = event.shows_messages and not hosts.is_in_an_agents_shell(event.host, world.environ)
-    if not is_seen or event.is_typed_at_work:
+    if not is_seen or is_machine_text(event.prompt) or event.is_typed_at_work:
         return ""
     from omo.hooks import untold
 

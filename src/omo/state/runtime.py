@@ -127,9 +127,10 @@ def is_untold(summary: Summary) -> bool:
 
 
 def has_untold_end(row: SessionRow) -> bool:
-    """No Stop has come to tell it: the client was killed, or the user interrupted the turn."""
+    """No Stop has come to tell it: the client was killed, the user interrupted the turn, or another conversation took
+    the work over."""
     ends = [summary for summary in row["work"].values() if summary.get("state") == "done" or summary.get("cleared")]
-    return is_live(row) and any(is_untold(summary) for summary in ends)
+    return (is_live(row) or is_taken_over(row)) and any(is_untold(summary) for summary in ends)
 
 
 def is_fenced(row: SessionRow) -> bool:
@@ -406,7 +407,7 @@ def render(runtime: Runtime) -> str:
             opened.add(_launcher_name(key))
         if is_fenced(row):
             fenced.add(_launcher_name(key))
-        is_left = is_left or can_be_resumed(row) or bool(row.get("pins")) or has_untold_end(row)
+        is_left = is_left or can_be_resumed(row) or bool(row.get("pins")) or (is_live(row) and has_untold_end(row))
     first = f'{{"version": {VERSION}, "live": {dumps(sorted(live))}'
     if fenced:
         first += f', "fenced": {dumps(sorted(fenced))}'
