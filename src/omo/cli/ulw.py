@@ -212,10 +212,10 @@ def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Re
     from omo.workflows.ultrawork import runs
 
     runs.session_gates(context, name).wait_for_allowance(waiting)
-    names = ", ".join(gate.name for gate in waiting)
+    names = [gate.name for gate in waiting]
     return Refused(
-        f"the user pinned {names}, and only they can let it through; the work waits for them",
-        fix=f"tell the user what fails and stop; /omo:allow {waiting[0].name} lets it through",
+        f"the user pinned {', '.join(names)}, and only they can let it through; the work waits for them",
+        fix=f"tell the user what fails and stop; /omo:allow {' '.join(names)} lets it through",
     )
 
 

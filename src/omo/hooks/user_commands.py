@@ -265,7 +265,7 @@ def _allow(event: Event, world: World, rest: str) -> str:
             which, way = f"gate {which}", f"; /omo:unpin {which} takes the gate away"
         raise BadInput(
             f"nothing is on in this conversation for which {which} could be let through",
-            fix=f"type it when work that it holds up is{way}",
+            fix=f"type it when work that it holds up is on{way}",
         )
     others = dict(runtime.left_open(row)).keys() - {session.KIND}
     what = _gates(event, world).allow(names, world.root, of_other_work=bool(others))
