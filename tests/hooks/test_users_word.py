@@ -125,6 +125,17 @@ def test_what_was_stopped_by_its_name_wakes_by_its_name_or_when_nothing_else_is_
     assert states(host) == {"ralph": "active"}
 
 
+def test_the_way_back_that_is_named_is_one_beside_other_work_too(host: Host) -> None:
+    asked = summary("ultragoal", state="waiting", why="w", question="Which?", told=True)
+    put(host, ralph=summary("ralph"), ultragoal=asked)
+    back = 'It goes on when you say "continue ralph".'
+    assert f"is paused. {back}" in host.prompt("stop ralph", env={"CLAUDECODE": "1"}).json["systemMessage"]
+    resumed = host.hook("session-start", source="resume", env={"CLAUDECODE": "1"}).json["systemMessage"]
+    assert f"is paused: you stopped it by its name. {back}" in resumed
+    host.prompt("continue ralph")
+    assert states(host)["ralph"] == "active"
+
+
 @pytest.mark.parametrize("prompt", ["forget the plan, ulw fix total", "ulw fix total. stop the plan"])
 @pytest.mark.parametrize("state", ["active", "blocked", "paused"])
 def test_what_is_called_off_where_ultrawork_is_asked_for_does_not_go_on(host: Host, prompt: str, state: str) -> None:

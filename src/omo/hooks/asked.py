@@ -288,11 +288,12 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
             return runtime.Change(messages.called_off(asked), session.without_request(row), [called_off])
         noted: SessionEvent = {"kind": "paused", "rule": reading.rule}
         stands = [*runtime.left_open(row), *runtime.work_in(row, runtime.CALLED_OFF)]
-        named = [(kind, summary) for kind, summary in stands if kind in reading.names]
-        if named:
-            noted["named"] = [kind for kind, _ in named]
-            for kind, _ in named:
+        kinds = [kind for kind, _ in stands if kind in reading.names]
+        if kinds:
+            noted["named"] = kinds
+            for kind in kinds:
                 row = session.shown_on(session.stop_by_name(row, kind, why=messages.BY_NAME, told=told))
+            named = [(kind, row["work"][kind]) for kind in kinds]
             return runtime.Change(messages.paused(named, runtime.work_in(row, "active")), row, [noted])
         work = session.can_be_paused(row)
         if not runtime.is_live(row) or not (work or session.bound_ends(row)):

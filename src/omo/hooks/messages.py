@@ -17,13 +17,13 @@ from omo.stop.sentences import (
     STOP,
     ULTRAWORK,
     WAITS,
-    WAY_BACK,
     allowing,
     as_sentence,
     cancelled_work,
     in_one_message,
     listed,
     state_was_removed,
+    way_back,
     what_is_on,
     what_is_open,
     what_waits,
@@ -106,7 +106,8 @@ def paused(work: Works, others: Works) -> Answer:
     """When a prompt was understood as a stop: of all that is on, or of workflows by name while `others` go on."""
     names, rest = work_names(work), work_names(others)
     verb = "is" if len(work) == 1 else "are"
-    line = f"omo: understood as a stop: {names} {verb} paused. {WAY_BACK} {STOP} ends it."
+    back = " ".join(dict.fromkeys(way_back(kind, summary) for kind, summary in work))
+    line = f"omo: understood as a stop: {names} {verb} paused. {back} {STOP} ends it."
     context = f"[omo] The user asked to stop: {names} {verb} paused. Do no more of it, and answer what they said. "
     context += f"It resumes when they say so; {STOP} ends it for good. "
     if not others:
