@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     if view.brief.mode != "cancelled":
         waiting = [summary for summary in view.brief.work if summary.state in WAITING and not summary.is_answered]
     asked = None if waiting else _asked_for(context.state, view)
-    if asked and _is_nothing(step):
+    if asked and (_is_nothing(step) or asked.commands == step.commands):
         step, asked = asked, None
     others = _other_work(view)
     task = _task(context, work, view.name, rows)
