@@ -95,12 +95,12 @@ def _tells_of_experiment(event: Event, world: World) -> str:
     """Once in a run, before files are swapped for the first time: what is going to happen, and how to switch it off."""
     if "omo ulw done" not in event.command or event.tool != hosts.SHELL:
         return ""
-    from omo import settings
+    from omo import settings, shell
     from omo.hooks import own_calls
     from omo.work import session
 
     row = world.live_row()
-    if row is None or row["ulw"].get("toldOfRuns") or not own_calls.is_done(own_calls.words_of(event.command)):
+    if row is None or row["ulw"].get("toldOfRuns") or not any(map(own_calls.is_done, shell.commands(event.command))):
         return ""
     has_pinned = bool(row["work"].get(session.KIND, {}).get("total"))
     runs = own_calls.runs_found_tests(event, world) or ("the pinned gates" if has_pinned else "")
