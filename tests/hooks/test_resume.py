@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from omo.state import markers, paths, runtime
+from omo.workflows.ultrawork.prove import Proof, Prover
 from tests.project import IDENTITY, LIMITS, SESSION, Project
 from tests.terminal import terminal
 from tests.ultragoal.project import TWO
@@ -309,6 +310,34 @@ def test_a_conversation_that_was_handed_over_is_live_nowhere(project: Project) -
     assert starts(project, session="third") == ""
     assert "took ultrawork over" in starts(project, "resume", session=SESSION), "who comes back there is told"
     project.stop().assert_silent()
+
+
+@pytest.mark.parametrize(
+    ("typed", "session"), [("/omo:stop-continuation", SESSION), (f"/omo:resume {SESSION}", NEXT)], ids=["off", "taken"]
+)
+def test_what_is_over_here_while_its_gates_run_is_not_called_done(
+    project: Project, monkeypatch: pytest.MonkeyPatch, typed: str, session: str
+) -> None:
+    """`omo ulw done` outlives the client that was killed."""
+    commit_base(project)
+    project.prompt("ulw write the program done", env={"CLAUDE_PID": GONE})
+    project.prompt("/omo:pin tests -- sh -c 'test -f done'", env={"CLAUDE_PID": GONE})
+    project.write("done")
+    make_proof = Prover.proof
+
+    def proof(prover: Prover) -> Proof:
+        made = make_proof(prover)
+        if "ulw" in project.row()["work"] and "takenBy" not in project.summary("ulw"):
+            project.prompt(typed, session=session, env={"CLAUDE_PID": OF_THE_NEXT})
+        return made
+
+    monkeypatch.setattr(Prover, "proof", proof)
+    assert "ultrawork is not on in session" in project.agent("ulw", "done").err
+    assert "done" not in [row["kind"] for row in project.events()]
+    assert project.row()["work"].get("ulw", {}).get("takenBy", NEXT) == NEXT
+    monkeypatch.undo()
+    if session == NEXT:
+        project.check("ulw", "done", session=NEXT)
 
 
 def test_who_says_continue_where_the_work_is_no_longer_is_told(project: Project) -> None:

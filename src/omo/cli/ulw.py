@@ -136,7 +136,7 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)), proof.whole)
 
     def decide(current: SessionRow | None) -> runtime.Change:
-        if current is None or current.get("ledger") != row.get("ledger"):
+        if current is None or not runtime.is_live(current) or current.get("ledger") != row.get("ledger"):
             return runtime.Change(None)
         event: SessionEvent = {"kind": "done", "outcome": ended, "tree": proof.look.tree}
         event["run"] = session.run_of(current)
