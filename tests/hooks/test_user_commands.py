@@ -343,6 +343,20 @@ def test_a_time_out_of_the_users_gate_waits_for_them_and_names_the_line(on: Host
     assert on.row()["work"]["ulw"]["state"] == "active"
 
 
+def test_what_they_take_away_again_stands_in_the_way_of_no_proof_and_is_told(on: Host) -> None:
+    on.prompt("/omo:pin tests -- grep -q new value")
+    on.prompt("/omo:pin docs -- test -s CHANGES.md")
+    (on.project / "value").write_text("new\n")
+    assert agent(on, "ulw", "done") == 3
+    on.prompt("/omo:unpin docs")
+    assert agent(on, "ulw", "done") == 0
+    told = on.stop().json["systemMessage"]
+    assert told.startswith(
+        "omo: ended with exceptions: gate docs (test -s CHANGES.md) failed (let through by the user: it was removed); "
+        "gate tests (grep -q new value), pinned by the user, fails without the work"
+    )
+
+
 def test_all_gates_that_hold_the_work_up_are_let_through_by_the_one_line_that_is_named(on: Host) -> None:
     for name in ("tests", "docs"):
         on.prompt(f"/omo:pin {name} -- grep -q new value")
