@@ -190,6 +190,14 @@ def test_an_answer_ends_no_pause_and_no_wait_that_is_not_for_a_person(host: Host
     }
 
 
+def test_a_pin_answers_what_waits_and_ends_no_pause(host: Host) -> None:
+    paused = summary("ultraplan", state="paused", why="w", question="", told=True)
+    put(host, ultraplan=paused, ultragoal=summary("ultragoal", state="waiting", why="w", question="Which?", told=True))
+    host.prompt("/omo:pin -- true")
+    work = host.row()["work"]
+    assert (work["ultraplan"]["state"], work["ultragoal"]["state"]) == ("paused", "active")
+
+
 def test_machine_text_answers_nothing(host: Host) -> None:
     put(host, ulw=summary("ulw", state="waiting", why="w", question="Which?", told=True))
     host.prompt("<task-notification><status>completed</status></task-notification>")

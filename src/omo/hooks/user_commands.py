@@ -320,7 +320,7 @@ def _wake(world: World) -> None:
     def decide(row: SessionRow | None) -> runtime.Change:
         if row is None or session.is_cancelled(row) or not runtime.work_in(row, "waiting", "blocked"):
             return runtime.Change(None)
-        after = session.resume(row, own=False)
+        after = session.resume(row, states=("waiting", "blocked"), own=False)
         if after == row:
             return runtime.Change(None)
         return runtime.Change(None, after, [{"kind": "resumed"}])
