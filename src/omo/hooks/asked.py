@@ -283,12 +283,11 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
             return runtime.Change(None)
         asked = str(row.get("asked") or "")
         is_named = asked in table.BY_TYPED and table.BY_TYPED[asked].kind in reading.names
-        if asked and (is_named or not runtime.is_live(row)):
-            called_off: SessionEvent = {"kind": "paused", "rule": reading.rule, "named": [asked]}
-            return runtime.Change(messages.called_off(asked), session.without_request(row), [called_off])
         noted: SessionEvent = {"kind": "paused", "rule": reading.rule}
-        stands = [*runtime.left_open(row), *runtime.work_in(row, runtime.CALLED_OFF)]
-        kinds = [kind for kind, _ in stands if kind in reading.names]
+        if asked and (is_named or not runtime.is_live(row)):
+            noted["named"] = [asked]
+            return runtime.Change(messages.called_off(asked), session.without_request(row), [noted])
+        kinds = [kind for kind, _ in runtime.standing(row) if kind in reading.names]
         if kinds:
             noted["named"] = kinds
             for kind in kinds:

@@ -29,24 +29,22 @@ def handle(event: Event, world: World) -> Answer:
         return _sent_back(world)
     ended = _end_of_a_turn_before(event, world)
     answer = act_on(event, world)
-    if answer.decision == hosts.END_PROMPT and ended:
-        answer.reason = f"{ended}\n{answer.reason}"
-    elif ended:
+    if answer.decision != hosts.END_PROMPT:
         answer.message = f"{ended}\n{answer.message}".strip()
-    if answer.decision == hosts.END_PROMPT:
-        from omo.hooks import messages
+        return answer
+    from omo.hooks import messages
 
-        if event.shows_messages and event.is_typed_at_work:
-            return messages.answered_at_work(answer.reason)
-        if not hosts.is_in_an_agents_shell(event.host, world.environ):
-            answer.reason += messages.at_rest(world.live_row() or EMPTY)
+    answer.reason = f"{ended}\n{answer.reason}".strip()
+    if event.shows_messages and event.is_typed_at_work:
+        return messages.answered_at_work(answer.reason)
+    if not hosts.is_in_an_agents_shell(event.host, world.environ):
+        answer.reason += messages.at_rest(world.live_row() or EMPTY)
     return answer
 
 
 def _end_of_a_turn_before(event: Event, world: World) -> str:
     """What ended in a turn that the user has interrupted, so that no Stop has told it."""
-    row = world.row()
-    if row is None or not runtime.has_untold_end(row) or event.is_machine_prompt or event.is_subagent:
+    if not runtime.has_untold_end(world.row() or EMPTY) or event.is_machine_prompt or event.is_subagent:
         return ""
     is_seen = event.shows_messages and not hosts.is_in_an_agents_shell(event.host, world.environ)
     if not is_seen or is_machine_text(event.prompt) or event.is_typed_at_work:
