@@ -229,6 +229,27 @@ def test_of_what_ended_beside_open_work_both_are_said(project: Project) -> None:
 # Taken up
 
 
+@pytest.mark.parametrize("typed", ["ulw", "/omo:ulw"])
+def test_a_ulw_without_a_task_takes_up_what_is_offered_where_nothing_was_on(project: Project, typed: str) -> None:
+    commit_base(project)
+    project.prompt("ulw write the program done", env={"CLAUDE_PID": ALIVE})
+    assert types(project, typed, session="beside")[0].startswith("omo: ultrawork is on: "), "somebody is at it"
+    assert types(project, "ulw another thing", session="third")[0].startswith("omo: ultrawork is on: ")
+    for session in ("beside", "third"):
+        project.prompt("/omo:stop-continuation", session=session)
+    project.prompt("continue", env={"CLAUDE_PID": GONE})
+    talked = project.write(
+        "t.jsonl", json.dumps({"type": "assistant", "timestamp": "2026", "message": {"content": []}})
+    )
+    fields = {"session": "fourth", "transcript_path": str(talked), "env": {"CLAUDECODE": "1"}}
+    assert project.prompt(typed, **fields).message.startswith("omo: ultrawork is on: "), "they talked of something else"
+    project.prompt("/omo:stop-continuation", session="fourth")
+    line, context = types(project, typed)
+    assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork goes on.")
+    assert 'for ultrawork: "ulw write the program done"' in context
+    assert project.stop(session=NEXT).blocks
+
+
 def test_what_was_seen_there_still_proves_here(project: Project) -> None:
     commit_base(project)
     project.prompt("ulw write the program done", env={"CLAUDE_PID": GONE})

@@ -11,7 +11,7 @@ from omo.state import paths, runtime
 from omo.state.rows import EMPTY
 from omo.stop.sentences import ULTRAWORK
 from omo.text import block, clip
-from omo.work import budget, session
+from omo.work import budget, left_open, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +48,12 @@ def turn_on(event: Event, world: World, reading: Reading, by: str = "user") -> A
 
 
 def _ultrawork(event: Event, world: World, reading: Reading, by: str) -> Answer:
+    is_first = by == "user" and not (world.row() or EMPTY)["work"] and not event.transcript.last_word_at()
+    is_bare = is_first and event.transcript.answers() is not None and not _clauses(event.prompt, reading)
+    if is_bare and left_open.offered(runtime.sessions(world.state), event.session, event.client, world.now):
+        from omo.hooks import resume
+
+        return resume.handle(event, world, "")  # nothing was talked of yet but what is left open
     # Before the lock, because what the files weigh takes its time.
     taken = None if session.is_ultrawork_on(world.row()) else _files_now(event, world, by)
 

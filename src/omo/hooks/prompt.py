@@ -62,8 +62,8 @@ def act_on(event: Event, world: World) -> Answer:
     if event.prompt.lstrip().startswith("/"):
         from omo.hooks import user_commands
 
-        if (answer := user_commands.answer(event, world, is_agents=is_agents)) is not None:
-            return answer
+        if (answered := user_commands.answer(event, world, is_agents=is_agents)) is not None:
+            return answered
     reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
     if reading.rule == "machine-text":
         return Answer()
@@ -74,14 +74,24 @@ def act_on(event: Event, world: World) -> Answer:
         world.change(
             lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
         )
-    answer = _do_what_is_asked(event, world, reading)
-    if answer is None:
+    answer: Answer | None = None
+    if reading.action == "resume":
+        answer = _resume(event, world, reading)
+    elif reading.action != "none":
+        from omo.hooks import asked
+
+        answer = asked.ACTIONS[reading.action](event, world, reading)
+    if answer is None:  # the prompt asks nothing of omo, or nothing is there that it could be done to
         answer = _hear(event, world, reading)
     if is_withdrawn and event.shows_messages and reading.action == "none":
         from omo.hooks import messages
 
         answer.message = messages.WITHDRAWN
-    return _with_removal(event, world, answer)
+    if answer.decision == hosts.END_PROMPT:
+        answer.reason = f"{answer.reason} {world.told_of_removal()}".strip()
+    elif event.shows_messages:  # else the next Stop says that the state was removed
+        answer.message = f"{world.told_of_removal()} {answer.message}".strip()
+    return answer
 
 
 def _is_last_block(event: Event, world: World) -> bool:
@@ -102,15 +112,6 @@ def _sent_back(world: World) -> Answer:
     from omo.hooks import messages
 
     return Answer(hosts.END_PROMPT, messages.NOT_SENT_BACK)
-
-
-def _with_removal(event: Event, world: World, answer: Answer) -> Answer:
-    """The answer also says that the state was removed, where the user reads it; elsewhere the next Stop says so."""
-    if answer.decision == hosts.END_PROMPT:
-        answer.reason = f"{answer.reason} {world.told_of_removal()}".strip()
-    elif event.shows_messages:
-        answer.message = f"{world.told_of_removal()} {answer.message}".strip()
-    return answer
 
 
 def _was_withdrawn(event: Event, row: SessionRow | None) -> bool:
@@ -140,17 +141,6 @@ def _of_an_agent(event: Event, world: World, reading: Reading) -> Answer:
 
         return Answer(hosts.END_PROMPT, messages.AN_AGENTS_CLIENT)
     return Answer()
-
-
-def _do_what_is_asked(event: Event, world: World, reading: Reading) -> Answer | None:
-    """None where the prompt asks nothing of omo, or nothing is there that it could be done to."""
-    if reading.action == "none":
-        return None
-    if reading.action == "resume":
-        return _resume(event, world, reading)
-    from omo.hooks import asked
-
-    return asked.ACTIONS[reading.action](event, world, reading)
 
 
 def _resume(event: Event, world: World, reading: Reading) -> Answer | None:

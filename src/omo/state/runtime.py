@@ -127,8 +127,7 @@ def is_untold(summary: Summary) -> bool:
 
 
 def has_untold_end(row: SessionRow) -> bool:
-    """No Stop has come to tell it: the client was killed, the user interrupted the turn, or another conversation took
-    the work over."""
+    """No Stop has come to tell it: the client was killed, the turn interrupted, or the work taken over elsewhere."""
     ends = [summary for summary in row["work"].values() if summary.get("state") == "done" or summary.get("cleared")]
     return (is_live(row) or is_taken_over(row)) and any(is_untold(summary) for summary in ends)
 
