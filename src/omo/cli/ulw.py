@@ -138,9 +138,8 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     def decide(current: SessionRow | None) -> runtime.Change:
         if current is None or not runtime.is_live(current) or current.get("ledger") != row.get("ledger"):
             return runtime.Change(None)
-        event: SessionEvent = {"kind": "done", "outcome": ended, "tree": proof.look.tree}
-        event["run"] = session.run_of(current)
-        return runtime.Change(ended, session.finish(current, ended, at=stamp(context.now), files=files), [event])
+        run, after = session.run_of(current), session.finish(current, ended, at=stamp(context.now), files=files)
+        return runtime.Change(ended, after, [{"kind": "done", "run": run, "outcome": ended, "tree": proof.look.tree}])
 
     answer: Outcome | None = context.change(name, decide)
     return answer

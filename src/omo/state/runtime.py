@@ -15,7 +15,6 @@ from omo.json_text import dumps
 from omo.json_text import part as part
 from omo.state import ledger, paths, store
 from omo.state.rows import EMPTY, claimed, read_row, without
-from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -351,8 +350,8 @@ def in_doubt(row: SessionRow) -> list[str]:
     """The same of a row that was looked at beside its ledger, in words."""
     said = []
     for kind in unvouched(row):
-        claim = claimed(row["work"][kind])
-        said.append(f"the state says that {clip(kind, 20)} is {claim}, and the session's ledger does not")
+        claim = f"{table.name_of(kind)} is {claimed(row['work'][kind])}"
+        said.append(f"the state says that {claim}, and the session's ledger does not")
     return said
 
 
