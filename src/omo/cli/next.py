@@ -178,7 +178,7 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
     begun = {kind for kind, _ in runtime.left_open(view.brief.row)}  # and the kinds of all events after the row
     for row in reversed(runtime.vouched_rows(state, view.name)):
         kind = str(row.get("kind"))
-        if kind in ("cancelled", "paused", *requests.ARMED):  # their newer word
+        if kind in ("cancelled", "paused", "withdrawn", *requests.ARMED):  # their newer word
             return None
         asked = requests.asked_of(row)
         if asked in table.BY_TYPED:

@@ -117,8 +117,6 @@ def _with_ulw(
         "variables": variables.marks(world.environ),
     }
     woken = [(kind, work) for kind, work in session.woken(row, armed) if kind != session.KIND]
-    if woken:
-        noted["woke"] = [kind for kind, _ in woken]
     answer = messages.turned_on(text, woken, armed, in_force.problems) if text or woken else Answer()
     return runtime.Change(answer, armed, [noted])
 
@@ -138,10 +136,8 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
         wanted = session.Wanted(kind, _task(event, world, row, clauses, kind, noted))
         armed = _arm(event, world, row, wanted, in_force)
         if kind not in dict(runtime.left_open(armed)):
-            armed["asked"] = name
+            armed = {**session.note(armed, {"armedFor": event.fingerprint}), "asked": name}
         woken = session.woken(row, armed)
-        if woken:
-            noted["woke"] = [each for each, _ in woken]
         called_off = [(each, work) for each, work in runtime.work_in(armed, runtime.CALLED_OFF) if each == kind]
         if called_off:
             noted["anew"] = True

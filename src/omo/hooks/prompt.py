@@ -69,7 +69,8 @@ def act_on(event: Event, world: World) -> Answer:
         return Answer()
     if is_agents:
         return _of_an_agent(event, world, reading)
-    is_withdrawn = _was_withdrawn(event, world.row())
+    before = world.row() or EMPTY
+    is_withdrawn = _was_withdrawn(event, before)
     if is_withdrawn:
         world.change(
             lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
@@ -83,7 +84,7 @@ def act_on(event: Event, world: World) -> Answer:
         answer = asked.ACTIONS[reading.action](event, world, reading)
     if answer is None:  # the prompt asks nothing of omo, or nothing is there that it could be done to
         answer = _hear(event, world, reading)
-    if is_withdrawn and event.shows_messages and reading.action == "none":
+    if is_withdrawn and not before.get("asked") and event.shows_messages and reading.action == "none":
         from omo.hooks import messages
 
         answer.message = messages.WITHDRAWN
@@ -114,13 +115,14 @@ def _sent_back(world: World) -> Answer:
     return Answer(hosts.END_PROMPT, messages.NOT_SENT_BACK)
 
 
-def _was_withdrawn(event: Event, row: SessionRow | None) -> bool:
+def _was_withdrawn(event: Event, row: SessionRow) -> bool:
     """Esc before the model's first word takes a prompt back, and the host tells nobody: the session was armed, the
     model never spoke, and this prompt was not typed during that turn (the host would have queued it)."""
-    ulw = (row or EMPTY)["ulw"]
+    ulw = row["ulw"]
     if not ulw.get("armedFor") or ulw["armedFor"] == event.fingerprint or ulw.get("totalBlocks"):
         return False
-    if not ulw.get("enabled") or not event.transcript.is_silent_since(str(ulw.get("armedAt"))):
+    is_armed = ulw.get("enabled") or row.get("asked")
+    if not is_armed or not event.transcript.is_silent_since(str(ulw.get("armedAt"))):
         return False
     for _ in range(hosts.QUEUE_LOOKS):
         if event.transcript.queued_prompts():
