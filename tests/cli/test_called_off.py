@@ -93,7 +93,7 @@ def test_another_task_wakes_nothing_and_what_stood_still_gives_way(
     let_go()
     line, context = typed(wanted, f"/omo:{name} something else")
     assert f"/omo:{name} begins anew. {kind}" in line
-    assert f"stays off; /omo:{name} without a task goes on with it" in line
+    assert f"stays off; until the new one is begun, /omo:{name} without a task goes on with it." in line
     assert "do nothing for the other" in context
     assert "and nothing of it was begun" in wanted.stop().json["reason"]
     shown = wanted.agent("next").out

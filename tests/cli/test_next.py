@@ -76,6 +76,18 @@ def test_what_the_user_asks_for_after_an_end_is_next(project: Project) -> None:
     assert 'the user typed /omo:ralph "a file NOTES", and nothing of it was begun\n  $ omo ralph start' in out
 
 
+def test_a_second_goal_that_the_user_names_is_next_once(project: Project) -> None:
+    goal = "id: {0}\ntitle: A note\nverification: {{checks: [{{id: there, type: content, path: {0}, regex: note}}]}}\n"
+    project.write("first.yaml", goal.format("G1"))
+    project.write("second.yaml", goal.format("G2"))
+    project.prompt("/omo:verify first.yaml")
+    project.check("verify", "begin", "--file", "first.yaml")
+    project.write("G1", "a note\n")
+    project.check("verify", "finish", "--summary", "G1 has a note")
+    project.prompt("/omo:verify second.yaml")
+    assert project.agent("next").out.count("omo verify begin --file second.yaml") == 1
+
+
 @pytest.mark.parametrize(
     ("typed", "command"),
     [

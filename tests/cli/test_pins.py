@@ -115,7 +115,7 @@ def test_only_the_user_lets_it_through_and_the_end_says_so(story: Story) -> None
     )
     assert (asked.code, "the work waits for them" in asked.err) == (3, True)
     told = story.project.stop().json["systemMessage"]
-    assert "/omo:allow tests lets it through" in told
+    assert told.endswith("the agent asks to finish all the same. To let it through, type /omo:allow tests.")
     said = story.project.prompt("/omo:allow tests").json["reason"]
     assert said.startswith("omo: gate tests is let through by you, and the end will say so")
     ran = story.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import pytest
@@ -111,3 +112,39 @@ def test_an_end_in_a_turn_that_esc_has_ended_is_told_beside_the_next_prompt(stag
     shows(terminal, "UserPromptSubmit says: omo: finished on the agent's word: “nothing to do”")
     ask(stage, terminal, "really?", "Nothing at all.")
     assert terminal.scrollback().count("finished on the agent's word") == 1
+
+
+def test_an_end_that_came_in_the_background_is_told_by_the_stop_of_the_turn_that_it_wakes(stage: Stage) -> None:
+    """On the files as they are then: the host's notice is no prompt of the user's."""
+    os.mkfifo(stage.home / "go")
+    ends = f"read go <'{stage.home / 'go'}'; echo done > done.txt; omo ulw done --because 'it is written'"
+    stage.model.script(
+        call("Bash", command=ends, run_in_background=True),
+        say("It is under way."),
+        bash("echo more >> done.txt"),
+        say("I have added a line."),
+        bash("omo ulw done --because 'it is written whole'"),
+        say("That is all."),
+    )
+    terminal = stage.open(env=EIGHT_BLOCKS)
+    terminal.submit("ulw write done.txt")
+    wait_until(lambda: stage.sessions and "allowed:background-shell" in stage.kinds(stage.sessions[0]))
+    (stage.home / "go").write_text("now\n", "utf-8")
+    shows(terminal, "Stop says: omo: finished on the agent's word: “it is written whole”")
+    assert "word: “it is written”" not in terminal.scrollback()
+    assert "reopened" in stage.kinds(stage.sessions[0])
+
+
+def test_the_next_day_a_ulw_alone_goes_on_with_what_was_left_open(stage: Stage) -> None:
+    stage.model.script(bash("true"), say("On with it.").held_by(threading.Event()))
+    terminal = stage.open()
+    terminal.submit("ulw write done.txt")
+    stage.model.wait_for_turns(2)
+    terminal.kill()
+    stage.model.script(bash("echo done > done.txt && omo ulw done --because 'it is written'"), say("Written."))
+    terminal = stage.open(env=EIGHT_BLOCKS)
+    terminal.submit("ulw")
+    shows(terminal, "omo: taken up from session")
+    shows(terminal, "Stop says: omo: finished on the agent's word: “it is written”")
+    assert stage.times_told('The user\'s own words, for ultrawork: "ulw write done.txt".')[-1] == 1
+    assert stage.model.overruns == 0

@@ -76,7 +76,7 @@ def test_the_users_pin_is_neither_replaced_nor_called_old_and_the_work_waits(cal
     assert "gate tests was pinned by the user" in replaced
     assert "only they can let it through" in recorded
     assert "waits for you" in told(run)
-    assert "/omo:allow tests lets it through" in told(run)
+    assert "To let it through, type /omo:allow tests." in told(run)
 
 
 def test_a_gate_gets_the_users_variables_and_none_of_the_agents(stage: Stage) -> None:

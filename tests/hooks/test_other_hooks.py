@@ -175,7 +175,7 @@ def test_with_much_on_a_compaction_still_tells_workflow_item_and_command(host: H
     assert len(text) <= 560  # 150 tokens, with what the host writes before it
     host.prompt("wait")
     text = host.send("SessionStart", source="compact").stdout
-    assert "ulw is paused, ultragoal is paused: do not go on before the user answers." in text
+    assert "ultrawork is paused, ultragoal is paused: do not go on before the user says so." in text
 
 
 @pytest.mark.parametrize("source", ["resume", "compact"])

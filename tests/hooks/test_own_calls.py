@@ -166,10 +166,12 @@ def test_tests_that_nobody_pinned_are_asked_about_each_by_its_file(host: Host) -
     assert decided(bash(host, "omo ulw done")) == "allow"
 
 
-def test_where_nothing_would_be_run_no_run_is_announced(on: Host) -> None:
-    assert "systemMessage" not in bash(on, "omo ulw done").json
+@pytest.mark.parametrize("command", ["omo ulw done", "git merge -q w && omo ulw done 2>&1 | tail -5"])
+def test_where_nothing_would_be_run_no_run_is_announced(on: Host, command: str) -> None:
+    assert "systemMessage" not in bash(on, command).stdout
     on.prompt("/omo:pin -- true", session_id="another")
-    assert "omo ulw done runs the pinned gates, also with" in bash(on, "omo ulw done").json["systemMessage"]
+    assert "systemMessage" not in bash(on, "git commit -m 'omo ulw done'").stdout
+    assert "omo ulw done runs the pinned gates, also with" in bash(on, command).json["systemMessage"]
 
 
 def test_a_relative_directory_on_the_path_is_the_sessions(on: Host) -> None:

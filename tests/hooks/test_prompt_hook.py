@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from omo.clock import stamp
 from omo.hooks import messages
 from omo.stop import sentences
 from tests.hooks.conftest import SESSION, Host
@@ -236,6 +237,19 @@ def test_a_prompt_taken_back_before_the_first_word_arms_nothing(
     assert told.message == (messages.WITHDRAWN if withdrawn else "")
     assert host.stop(transcript_path=transcript(host)).blocks is not withdrawn
     assert ("withdrawn" in host.kinds()) is withdrawn
+
+
+@pytest.mark.parametrize("before", ["what is it?", "ulw fix it"])
+def test_a_workflow_taken_back_before_the_first_word_is_not_asked_for(host: Host, before: str) -> None:
+    host.prompt(before, transcript_path=transcript(host))
+    path = transcript(host, {**SPOKE, "timestamp": stamp(time.time())})
+    host.prompt("/omo:ralph and document it", transcript_path=path)
+    assert "nothing of it was begun" in host.agent("next").out
+    told = host.prompt("what is in the README?", transcript_path=path, env={"CLAUDECODE": "1"})
+    told.assert_silent()
+    assert "/omo:ralph and" not in host.agent("next").out
+    stop = host.stop(transcript_path=path)
+    assert ("/omo:ralph" in stop.stdout, stop.blocks) == (False, before == "ulw fix it"), "that was on before"
 
 
 def test_the_same_prompt_delivered_twice_is_one_injection(host: Host) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from omo.state import markers, paths, runtime
+from omo.workflows.ultrawork.prove import Proof, Prover
 from tests.project import IDENTITY, LIMITS, SESSION, Project
 from tests.terminal import terminal
 from tests.ultragoal.project import TWO
@@ -194,6 +195,14 @@ def test_an_end_is_left_to_the_stop_of_a_turn_that_still_runs(project: Project) 
     assert project.stop(env=AT_THE_DESK).message == DONE + HERE
 
 
+def test_an_end_is_left_to_the_stop_after_a_notice_of_the_host(project: Project) -> None:
+    """`omo ulw done` went to the background, and the turn that its end wakes may change files yet."""
+    ended(project)
+    project.prompt("<task-notification><status>completed</status></task-notification>", env=AT_THE_DESK).assert_silent()
+    project.write("done", "otherwise\n")
+    assert "files changed since it was called done: done" in project.stop(env=AT_THE_DESK).json["reason"]
+
+
 def test_an_end_is_held_against_the_files_wherever_it_is_told(project: Project) -> None:
     ended(project)
     project.write("done", "otherwise\n")
@@ -218,6 +227,27 @@ def test_of_what_ended_beside_open_work_both_are_said(project: Project) -> None:
 
 
 # Taken up
+
+
+@pytest.mark.parametrize("typed", ["ulw", "/omo:ulw"])
+def test_a_ulw_without_a_task_takes_up_what_is_offered_where_nothing_was_on(project: Project, typed: str) -> None:
+    commit_base(project)
+    project.prompt("ulw write the program done", env={"CLAUDE_PID": ALIVE})
+    assert types(project, typed, session="beside")[0].startswith("omo: ultrawork is on: "), "somebody is at it"
+    assert types(project, "ulw another thing", session="third")[0].startswith("omo: ultrawork is on: ")
+    for session in ("beside", "third"):
+        project.prompt("/omo:stop-continuation", session=session)
+    project.prompt("continue", env={"CLAUDE_PID": GONE})
+    talked = project.write(
+        "t.jsonl", json.dumps({"type": "assistant", "timestamp": "2026", "message": {"content": []}})
+    )
+    fields = {"session": "fourth", "transcript_path": str(talked), "env": {"CLAUDECODE": "1"}}
+    assert project.prompt(typed, **fields).message.startswith("omo: ultrawork is on: "), "they talked of something else"
+    project.prompt("/omo:stop-continuation", session="fourth")
+    line, context = types(project, typed)
+    assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork goes on.")
+    assert 'for ultrawork: "ulw write the program done"' in context
+    assert project.stop(session=NEXT).blocks
 
 
 def test_what_was_seen_there_still_proves_here(project: Project) -> None:
@@ -297,8 +327,46 @@ def test_a_conversation_that_was_handed_over_is_live_nowhere(project: Project) -
     before = {name: project.row(name) for name in (SESSION, NEXT)}
     assert project.user("stop-continuation", "--all").out == f"No session of this project is live: {project.root}.\n"
     assert {name: project.row(name) for name in (SESSION, NEXT)} == before
-    assert "took ultrawork over" in project.stop().message, "who comes back there is told"
+    assert "left" not in Path(paths.runtime_file(project.state)).read_text().partition("\n")[0]
+    assert starts(project, session="third") == ""
+    assert "took ultrawork over" in starts(project, "resume", session=SESSION), "who comes back there is told"
     project.stop().assert_silent()
+
+
+@pytest.mark.parametrize(
+    ("typed", "session"), [("/omo:stop-continuation", SESSION), (f"/omo:resume {SESSION}", NEXT)], ids=["off", "taken"]
+)
+def test_what_is_over_here_while_its_gates_run_is_not_called_done(
+    project: Project, monkeypatch: pytest.MonkeyPatch, typed: str, session: str
+) -> None:
+    """`omo ulw done` outlives the client that was killed."""
+    commit_base(project)
+    project.prompt("ulw write the program done", env={"CLAUDE_PID": GONE})
+    project.prompt("/omo:pin tests -- sh -c 'test -f done'", env={"CLAUDE_PID": GONE})
+    project.write("done")
+    make_proof = Prover.proof
+
+    def proof(prover: Prover) -> Proof:
+        made = make_proof(prover)
+        if "ulw" in project.row()["work"] and "takenBy" not in project.summary("ulw"):
+            project.prompt(typed, session=session, env={"CLAUDE_PID": OF_THE_NEXT})
+        return made
+
+    monkeypatch.setattr(Prover, "proof", proof)
+    assert "ultrawork is not on in session" in project.agent("ulw", "done").err
+    assert "done" not in [row["kind"] for row in project.events()]
+    assert project.row()["work"].get("ulw", {}).get("takenBy", NEXT) == NEXT
+    monkeypatch.undo()
+    if session == NEXT:
+        project.check("ulw", "done", session=NEXT)
+
+
+def test_who_says_continue_where_the_work_is_no_longer_is_told(project: Project) -> None:
+    project.prompt("ulw write it", env=AT_THE_DESK)
+    project.prompt("stop", env=AT_THE_DESK)
+    types(project)
+    assert "took ultrawork over" in project.prompt("continue", env=AT_THE_DESK).message
+    project.stop(env=AT_THE_DESK).assert_silent()
 
 
 def test_who_was_killed_before_the_end_was_told_is_not_the_live_one(project: Project) -> None:

@@ -399,7 +399,7 @@ def test_no_word_of_the_users_is_made_by_hand_nor_that_they_were_told(desk: Desk
     assert desk.says() == f"omo: {shown}: omo ledger verify tells more."
     assert desk.stop() == {}
     assert runtime.ledger_problems(desk.state, SESSION) == [
-        f"the state says that ulw is {state}, and the session's ledger does not"
+        f"the state says that ultrawork is {state}, and the session's ledger does not"
     ]
     desk.send("UserPromptSubmit", prompt="ulw fix it now")
     assert desk.stop()["decision"] == "block"

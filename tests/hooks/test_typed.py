@@ -220,6 +220,16 @@ def test_continue_goes_on_after_a_breaker(host: Host, prompt: str) -> None:
     assert host.stop().blocks
 
 
+def test_after_a_breaker_every_view_names_what_brings_back_what_was_stopped_by_its_name(host: Host) -> None:
+    put(host, ralph=summary("ralph"))
+    exhaust(host)
+    host.prompt("stop ralph")
+    back = 'It goes on when you say "continue ralph".'
+    assert [back in host.agent(look).out for look in ("next", "status")] == [True, True]
+    host.prompt("continue ralph")
+    assert host.stop().blocks
+
+
 def test_what_was_stopped_by_its_name_is_shown_so_and_keeps_nothing_from_its_end(host: Host) -> None:
     host.prompt("ulw fix it")
     begin(host, "ralph")

@@ -343,6 +343,30 @@ def test_a_time_out_of_the_users_gate_waits_for_them_and_names_the_line(on: Host
     assert on.row()["work"]["ulw"]["state"] == "active"
 
 
+def test_what_they_take_away_again_stands_in_the_way_of_no_proof_and_is_told(on: Host) -> None:
+    on.prompt("/omo:pin tests -- grep -q new value")
+    on.prompt("/omo:pin docs -- test -s CHANGES.md")
+    (on.project / "value").write_text("new\n")
+    assert agent(on, "ulw", "done") == 3
+    on.prompt("/omo:unpin docs")
+    assert agent(on, "ulw", "done") == 0
+    told = on.stop().json["systemMessage"]
+    assert told.startswith(
+        "omo: ended with exceptions: gate docs (test -s CHANGES.md) failed (let through by the user: it was removed); "
+        "gate tests (grep -q new value), pinned by the user, fails without the work"
+    )
+
+
+def test_all_gates_that_hold_the_work_up_are_let_through_by_the_one_line_that_is_named(on: Host) -> None:
+    for name in ("tests", "docs"):
+        on.prompt(f"/omo:pin {name} -- grep -q new value")
+    (on.project / "other").write_text("work\n")
+    assert agent(on, "ulw", "done", "--skip-verification", "it cannot be mended here") == 3
+    assert "To let it through, type /omo:allow tests docs." in on.stop().json["systemMessage"]
+    assert "gate tests and gate docs are let through by you" in reason(on.prompt("/omo:allow tests docs"))
+    assert agent(on, "ulw", "done", "--because", "the rest of it is done") == 0
+
+
 @pytest.mark.parametrize(
     "asks",
     [
@@ -358,8 +382,9 @@ def test_the_users_failing_gate_waits_for_the_user_and_only_they_let_it_through(
     agent(on, "gate", "run")
     assert agent(on, *asks) == 3
     assert on.row()["work"]["ulw"]["state"] == "waiting"
-    assert "/omo:allow tests lets it through" in on.stop().json["systemMessage"]
-    on.prompt("please look at it once more")
+    assert on.stop().json["systemMessage"].endswith("finish all the same. To let it through, type /omo:allow tests.")
+    told = on.prompt("please look at it once more", env={"CLAUDECODE": "1"}).json["systemMessage"]
+    assert "goes on. /omo:allow tests lets it through. /omo:stop-continuation ends it." in told
     assert on.row()["work"]["ulw"]["state"] == "active"
     assert agent(on, "ulw", "done", "--because", "the rest of it is done") == 3
     assert "gate tests is let through by you" in reason(on.prompt("/omo:allow tests"))

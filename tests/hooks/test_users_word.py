@@ -125,6 +125,17 @@ def test_what_was_stopped_by_its_name_wakes_by_its_name_or_when_nothing_else_is_
     assert states(host) == {"ralph": "active"}
 
 
+def test_the_way_back_that_is_named_is_one_beside_other_work_too(host: Host) -> None:
+    asked = summary("ultragoal", state="waiting", why="w", question="Which?", told=True)
+    put(host, ralph=summary("ralph"), ultragoal=asked)
+    back = 'It goes on when you say "continue ralph".'
+    assert f"is paused. {back}" in host.prompt("stop ralph", env={"CLAUDECODE": "1"}).json["systemMessage"]
+    resumed = host.hook("session-start", source="resume", env={"CLAUDECODE": "1"}).json["systemMessage"]
+    assert f"is paused: you stopped it by its name. {back}" in resumed
+    host.prompt("continue ralph")
+    assert states(host)["ralph"] == "active"
+
+
 @pytest.mark.parametrize("prompt", ["forget the plan, ulw fix total", "ulw fix total. stop the plan"])
 @pytest.mark.parametrize("state", ["active", "blocked", "paused"])
 def test_what_is_called_off_where_ultrawork_is_asked_for_does_not_go_on(host: Host, prompt: str, state: str) -> None:
@@ -177,6 +188,14 @@ def test_an_answer_ends_no_pause_and_no_wait_that_is_not_for_a_person(host: Host
         "ultraplan": "paused",
         "ultragoal": "active",
     }
+
+
+def test_a_pin_answers_what_waits_and_ends_no_pause(host: Host) -> None:
+    paused = summary("ultraplan", state="paused", why="w", question="", told=True)
+    put(host, ultraplan=paused, ultragoal=summary("ultragoal", state="waiting", why="w", question="Which?", told=True))
+    host.prompt("/omo:pin -- true")
+    work = host.row()["work"]
+    assert (work["ultraplan"]["state"], work["ultragoal"]["state"]) == ("paused", "active")
 
 
 def test_machine_text_answers_nothing(host: Host) -> None:
@@ -507,7 +526,6 @@ def test_an_arming_wakes_every_workflow_and_names_it(host: Host, state: str, arm
         assert work == summary(kind), "its run, its counts and its next step are as they were"
         assert f"{kind} {kind}-1 (2 of 3 open)" in answer["systemMessage"]
         assert f"{kind} {kind}-1" in answer["hookSpecificOutput"]["additionalContext"]
-    assert host.events()[-1]["woke"] == list(KINDS)
     assert "ultragoal: 2 of 3 open" in host.stop().json["reason"]
 
 

@@ -234,7 +234,7 @@ def test_an_end_that_the_ledger_does_not_know_is_proven_by_no_view(tmp_path: Pat
     sent(root, environ, "user-prompt-submit", hook_event_name="UserPromptSubmit", prompt="ulw a")
     forged(root)
     assert sent(root, environ, "statusline") == "omo ulw 4/4 ended, not proven · next stop lets go\n"
-    problem = "the state says that ulw is done, and the session's ledger does not"
+    problem = "the state says that ultrawork is done, and the session's ledger does not"
     for _ in range(2):
         assert problem in json.dumps(asked(root, environ, "status", "--session", NAME))
         with contextlib.redirect_stdout(io.StringIO()):

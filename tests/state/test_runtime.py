@@ -196,7 +196,9 @@ def test_an_end_written_by_hand_is_not(state: str, before: Any) -> None:
     put(state, "a", {**MINIMUM_ROW, "work": {"ulw": before}})
     by_hand(state, "a", work={"ulw": DONE})
     assert seen(state, "a") == ["ulw"]
-    assert runtime.ledger_problems(state, "a") == ["the state says that ulw is done, and the session's ledger does not"]
+    assert runtime.ledger_problems(state, "a") == [
+        "the state says that ultrawork is done, and the session's ledger does not"
+    ]
     assert runtime.chain_problems(state, "a") == []
 
 

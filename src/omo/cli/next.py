@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     if view.brief.mode != "cancelled":
         waiting = [summary for summary in view.brief.work if summary.state in WAITING and not summary.is_answered]
     asked = None if waiting else _asked_for(context.state, view)
-    if asked and _is_nothing(step):
+    if asked and (_is_nothing(step) or asked.commands == step.commands):
         step, asked = asked, None
     others = _other_work(view)
     task = _task(context, work, view.name, rows)
@@ -178,7 +178,7 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
     begun = {kind for kind, _ in runtime.left_open(view.brief.row)}  # and the kinds of all events after the row
     for row in reversed(runtime.vouched_rows(state, view.name)):
         kind = str(row.get("kind"))
-        if kind in ("cancelled", "paused", *requests.ARMED):  # their newer word
+        if kind in ("cancelled", "paused", "withdrawn", *requests.ARMED):  # their newer word
             return None
         asked = requests.asked_of(row)
         if asked in table.BY_TYPED:

@@ -136,11 +136,10 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)), proof.whole)
 
     def decide(current: SessionRow | None) -> runtime.Change:
-        if current is None or current.get("ledger") != row.get("ledger"):
+        if current is None or not runtime.is_live(current) or current.get("ledger") != row.get("ledger"):
             return runtime.Change(None)
-        event: SessionEvent = {"kind": "done", "outcome": ended, "tree": proof.look.tree}
-        event["run"] = session.run_of(current)
-        return runtime.Change(ended, session.finish(current, ended, at=stamp(context.now), files=files), [event])
+        run, after = session.run_of(current), session.finish(current, ended, at=stamp(context.now), files=files)
+        return runtime.Change(ended, after, [{"kind": "done", "run": run, "outcome": ended, "tree": proof.look.tree}])
 
     answer: Outcome | None = context.change(name, decide)
     return answer
@@ -212,10 +211,10 @@ def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Re
     from omo.workflows.ultrawork import runs
 
     runs.session_gates(context, name).wait_for_allowance(waiting)
-    names = ", ".join(gate.name for gate in waiting)
+    names = [gate.name for gate in waiting]
     return Refused(
-        f"the user pinned {names}, and only they can let it through; the work waits for them",
-        fix=f"tell the user what fails and stop; /omo:allow {waiting[0].name} lets it through",
+        f"the user pinned {', '.join(names)}, and only they can let it through; the work waits for them",
+        fix=f"tell the user what fails and stop; /omo:allow {' '.join(names)} lets it through",
     )
 
 

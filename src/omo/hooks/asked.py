@@ -11,7 +11,7 @@ from omo.state import paths, runtime
 from omo.state.rows import EMPTY
 from omo.stop.sentences import ULTRAWORK
 from omo.text import block, clip
-from omo.work import budget, session
+from omo.work import budget, left_open, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +48,12 @@ def turn_on(event: Event, world: World, reading: Reading, by: str = "user") -> A
 
 
 def _ultrawork(event: Event, world: World, reading: Reading, by: str) -> Answer:
+    is_first = by == "user" and not (world.row() or EMPTY)["work"] and not event.transcript.last_word_at()
+    is_bare = is_first and event.transcript.answers() is not None and not _clauses(event.prompt, reading)
+    if is_bare and left_open.offered(runtime.sessions(world.state), event.session, event.client, world.now):
+        from omo.hooks import resume
+
+        return resume.handle(event, world, "")  # nothing was talked of yet but what is left open
     # Before the lock, because what the files weigh takes its time.
     taken = None if session.is_ultrawork_on(world.row()) else _files_now(event, world, by)
 
@@ -111,8 +117,6 @@ def _with_ulw(
         "variables": variables.marks(world.environ),
     }
     woken = [(kind, work) for kind, work in session.woken(row, armed) if kind != session.KIND]
-    if woken:
-        noted["woke"] = [kind for kind, _ in woken]
     answer = messages.turned_on(text, woken, armed, in_force.problems) if text or woken else Answer()
     return runtime.Change(answer, armed, [noted])
 
@@ -132,10 +136,8 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
         wanted = session.Wanted(kind, _task(event, world, row, clauses, kind, noted))
         armed = _arm(event, world, row, wanted, in_force)
         if kind not in dict(runtime.left_open(armed)):
-            armed["asked"] = name
+            armed = {**session.note(armed, {"armedFor": event.fingerprint}), "asked": name}
         woken = session.woken(row, armed)
-        if woken:
-            noted["woke"] = [each for each, _ in woken]
         called_off = [(each, work) for each, work in runtime.work_in(armed, runtime.CALLED_OFF) if each == kind]
         if called_off:
             noted["anew"] = True
@@ -283,16 +285,16 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
             return runtime.Change(None)
         asked = str(row.get("asked") or "")
         is_named = asked in table.BY_TYPED and table.BY_TYPED[asked].kind in reading.names
-        if asked and (is_named or not runtime.is_live(row)):
-            called_off: SessionEvent = {"kind": "paused", "rule": reading.rule, "named": [asked]}
-            return runtime.Change(messages.called_off(asked), session.without_request(row), [called_off])
         noted: SessionEvent = {"kind": "paused", "rule": reading.rule}
-        stands = [*runtime.left_open(row), *runtime.work_in(row, runtime.CALLED_OFF)]
-        named = [(kind, summary) for kind, summary in stands if kind in reading.names]
-        if named:
-            noted["named"] = [kind for kind, _ in named]
-            for kind, _ in named:
+        if asked and (is_named or not runtime.is_live(row)):
+            noted["named"] = [asked]
+            return runtime.Change(messages.called_off(asked), session.without_request(row), [noted])
+        kinds = [kind for kind, _ in runtime.standing(row) if kind in reading.names]
+        if kinds:
+            noted["named"] = kinds
+            for kind in kinds:
                 row = session.shown_on(session.stop_by_name(row, kind, why=messages.BY_NAME, told=told))
+            named = [(kind, row["work"][kind]) for kind in kinds]
             return runtime.Change(messages.paused(named, runtime.work_in(row, "active")), row, [noted])
         work = session.can_be_paused(row)
         if not runtime.is_live(row) or not (work or session.bound_ends(row)):

@@ -17,13 +17,13 @@ from omo.stop.sentences import (
     STOP,
     ULTRAWORK,
     WAITS,
-    WAY_BACK,
     allowing,
     as_sentence,
     cancelled_work,
     in_one_message,
     listed,
     state_was_removed,
+    way_back,
     what_is_on,
     what_is_open,
     what_waits,
@@ -106,7 +106,8 @@ def paused(work: Works, others: Works) -> Answer:
     """When a prompt was understood as a stop: of all that is on, or of workflows by name while `others` go on."""
     names, rest = work_names(work), work_names(others)
     verb = "is" if len(work) == 1 else "are"
-    line = f"omo: understood as a stop: {names} {verb} paused. {WAY_BACK} {STOP} ends it."
+    back = " ".join(dict.fromkeys(way_back(kind, summary) for kind, summary in work))
+    line = f"omo: understood as a stop: {names} {verb} paused. {back} {STOP} ends it."
     context = f"[omo] The user asked to stop: {names} {verb} paused. Do no more of it, and answer what they said. "
     context += f"It resumes when they say so; {STOP} ends it for good. "
     if not others:
@@ -162,12 +163,13 @@ def typed(name: str, woken: Works, called_off: Works, *, was_cancelled: bool) ->
     """For the user who typed the command of a workflow where something stood still; empty where nothing did."""
     command = f"/omo:{name}"
     if called_off:
-        line = f"omo: {command} begins anew. {listed(called_off)} stays off; {command} without a task goes on with it."
+        line = f"omo: {command} begins anew. {listed(called_off)} stays off; until the new one is begun, "
+        line += f"{command} without a task goes on with it. {STOP} ends everything."
         context = (
             f"[omo] {listed(called_off)} stays off, for the user types {command} for something else: begin that anew, "
             "as `omo next` says, and do nothing for the other. It holds this session from its first command on."
         )
-        return Answer(context=context, message=f"{line} {STOP} ends everything.")
+        return Answer(context=context, message=line)
     if woken:
         return goes_on(f"with {command}", woken)
     if was_cancelled:
@@ -232,8 +234,8 @@ def where_things_stand(row: SessionRow, task: str = "") -> str:
     active = work_in(row, "active")
     what = what_is_open(active, LONGEST_OPEN)
     if not active:
-        states = ", ".join(f"{kind} is {summary['state']}" for kind, summary in work_in(row, *WAITS))
-        what = f"{clip(states, 120)}: do not go on before the user answers."
+        states = ", ".join(f"{work_name(kind, {})} is {summary['state']}" for kind, summary in work_in(row, *WAITS))
+        what = f"{clip(states, 120)}: do not go on before the user says so."
     on = what_is_on(active or work_in(row, *WAITS))
     lead = f"[omo] {on} is still on in this session. {task} {what}".replace("  ", " ")
     return f"{lead} `omo next` says the rest. The user can end it with {STOP}."

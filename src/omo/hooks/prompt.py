@@ -9,6 +9,7 @@ import time
 
 from omo import hosts, settings, table
 from omo.hooks.keyword import HEARD, RULES, read_prompt, workflow_in_words
+from omo.hooks.prose import is_machine_text
 from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.rows import EMPTY
@@ -28,30 +29,27 @@ def handle(event: Event, world: World) -> Answer:
         return _sent_back(world)
     answer = act_on(event, world)
     ended = _end_of_a_turn_before(event, world)
-    if answer.decision == hosts.END_PROMPT and ended:
-        answer.reason = f"{ended}\n{answer.reason}"
-    elif ended:
+    if answer.decision != hosts.END_PROMPT:
         answer.message = f"{ended}\n{answer.message}".strip()
-    if answer.decision == hosts.END_PROMPT:
-        from omo.hooks import messages
+        return answer
+    from omo.hooks import messages
 
-        if event.shows_messages and event.is_typed_at_work:
-            return messages.answered_at_work(answer.reason)
-        if not hosts.is_in_an_agents_shell(event.host, world.environ):
-            answer.reason += messages.at_rest(world.live_row() or EMPTY)
+    answer.reason = f"{ended}\n{answer.reason}".strip()
+    if event.shows_messages and event.is_typed_at_work:
+        return messages.answered_at_work(answer.reason)
+    if not hosts.is_in_an_agents_shell(event.host, world.environ):
+        answer.reason += messages.at_rest(world.live_row() or EMPTY)
     return answer
 
 
 def _end_of_a_turn_before(event: Event, world: World) -> str:
     """What ended in a turn that the user has interrupted, so that no Stop has told it. What they typed now may set it
     going again, or begin the next run, with whose end it is told."""
-    row = world.row()
-    if row is None or not runtime.has_untold_end(row) or row.get("asked"):
-        return ""
-    if event.is_machine_prompt or event.is_subagent:
+    row = world.row() or EMPTY
+    if not runtime.has_untold_end(row) or row.get("asked") or event.is_machine_prompt or event.is_subagent:
         return ""
     is_seen = event.shows_messages and not hosts.is_in_an_agents_shell(event.host, world.environ)
-    if not is_seen or event.is_typed_at_work:
+    if not is_seen or is_machine_text(event.prompt) or event.is_typed_at_work:
         return ""
     from omo.hooks import untold
 
@@ -66,26 +64,37 @@ def act_on(event: Event, world: World) -> Answer:
     if event.prompt.lstrip().startswith("/"):
         from omo.hooks import user_commands
 
-        if (answer := user_commands.answer(event, world, is_agents=is_agents)) is not None:
-            return answer
+        if (answered := user_commands.answer(event, world, is_agents=is_agents)) is not None:
+            return answered
     reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
     if reading.rule == "machine-text":
         return Answer()
     if is_agents:
         return _of_an_agent(event, world, reading)
-    is_withdrawn = _was_withdrawn(event, world.row())
+    before = world.row() or EMPTY
+    is_withdrawn = _was_withdrawn(event, before)
     if is_withdrawn:
         world.change(
             lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
         )
-    answer = _do_what_is_asked(event, world, reading)
-    if answer is None:
+    answer: Answer | None = None
+    if reading.action == "resume":
+        answer = _resume(event, world, reading)
+    elif reading.action != "none":
+        from omo.hooks import asked
+
+        answer = asked.ACTIONS[reading.action](event, world, reading)
+    if answer is None:  # the prompt asks nothing of omo, or nothing is there that it could be done to
         answer = _hear(event, world, reading)
-    if is_withdrawn and event.shows_messages and reading.action == "none":
+    if is_withdrawn and not before.get("asked") and event.shows_messages and reading.action == "none":
         from omo.hooks import messages
 
         answer.message = messages.WITHDRAWN
-    return _with_removal(event, world, answer)
+    if answer.decision == hosts.END_PROMPT:
+        answer.reason = f"{answer.reason} {world.told_of_removal()}".strip()
+    elif event.shows_messages:  # else the next Stop says that the state was removed
+        answer.message = f"{world.told_of_removal()} {answer.message}".strip()
+    return answer
 
 
 def _is_last_block(event: Event, world: World) -> bool:
@@ -108,22 +117,14 @@ def _sent_back(world: World) -> Answer:
     return Answer(hosts.END_PROMPT, messages.NOT_SENT_BACK)
 
 
-def _with_removal(event: Event, world: World, answer: Answer) -> Answer:
-    """The answer also says that the state was removed, where the user reads it; elsewhere the next Stop says so."""
-    if answer.decision == hosts.END_PROMPT:
-        answer.reason = f"{answer.reason} {world.told_of_removal()}".strip()
-    elif event.shows_messages:
-        answer.message = f"{world.told_of_removal()} {answer.message}".strip()
-    return answer
-
-
-def _was_withdrawn(event: Event, row: SessionRow | None) -> bool:
+def _was_withdrawn(event: Event, row: SessionRow) -> bool:
     """Esc before the model's first word takes a prompt back, and the host tells nobody: the session was armed, the
     model never spoke, and this prompt was not typed during that turn (the host would have queued it)."""
-    ulw = (row or EMPTY)["ulw"]
+    ulw = row["ulw"]
     if not ulw.get("armedFor") or ulw["armedFor"] == event.fingerprint or ulw.get("totalBlocks"):
         return False
-    if not ulw.get("enabled") or not event.transcript.is_silent_since(str(ulw.get("armedAt"))):
+    is_armed = ulw.get("enabled") or row.get("asked")
+    if not is_armed or not event.transcript.is_silent_since(str(ulw.get("armedAt"))):
         return False
     for _ in range(hosts.QUEUE_LOOKS):
         if event.transcript.queued_prompts():
@@ -144,17 +145,6 @@ def _of_an_agent(event: Event, world: World, reading: Reading) -> Answer:
 
         return Answer(hosts.END_PROMPT, messages.AN_AGENTS_CLIENT)
     return Answer()
-
-
-def _do_what_is_asked(event: Event, world: World, reading: Reading) -> Answer | None:
-    """None where the prompt asks nothing of omo, or nothing is there that it could be done to."""
-    if reading.action == "none":
-        return None
-    if reading.action == "resume":
-        return _resume(event, world, reading)
-    from omo.hooks import asked
-
-    return asked.ACTIONS[reading.action](event, world, reading)
 
 
 def _resume(event: Event, world: World, reading: Reading) -> Answer | None:

@@ -33,9 +33,8 @@ def handle(event: Event, world: World) -> Answer:
         # They were compacted away with the rest: the next `ulw` gives them whole.
         _change(world, lambda row: {**row, "instructed": False})
     if row is None or not runtime.is_live(row) or not runtime.work_in(row, *runtime.OPEN_STATES):
-        if not is_shown:
-            return Answer()
-        return Answer(message=f"{ended}\n{world.told_of_removal() or _offer(event, world)}".strip())
+        offered = (world.told_of_removal() or _offer(event, world)) if is_shown else ""
+        return Answer(message=f"{ended}\n{offered}".strip())
     from omo.work import requests
 
     events = runtime.vouched_rows(world.state, event.session, row)

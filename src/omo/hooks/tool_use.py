@@ -95,13 +95,13 @@ def _tells_of_experiment(event: Event, world: World) -> str:
     """Once in a run, before files are swapped for the first time: what is going to happen, and how to switch it off."""
     if "omo ulw done" not in event.command or event.tool != hosts.SHELL:
         return ""
-    from omo import settings
+    from omo import settings, shell
     from omo.hooks import own_calls
     from omo.work import session
     from omo.workflows.ultrawork import gates
 
     row = world.live_row()
-    if row is None or row["ulw"].get("toldOfRuns") or not own_calls.is_done(own_calls.words_of(event.command)):
+    if row is None or row["ulw"].get("toldOfRuns") or not any(map(own_calls.is_done, shell.commands(event.command))):
         return ""
     has_pinned = len(gates.current(world.state, event.session, row)) > 0  # also by the user, in another conversation
     runs = own_calls.runs_found_tests(event, world) or ("the pinned gates" if has_pinned else "")

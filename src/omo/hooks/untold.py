@@ -23,7 +23,7 @@ def of_those_that_are_over(event: Event, world: World) -> list[str]:
     told = []
     for name, row in runtime.sessions(world.state).items():
         is_other = name != event.session and left_open.is_gone(row, event.client, world.now)
-        if is_other and runtime.has_untold_end(row):
+        if is_other and runtime.is_live(row) and runtime.has_untold_end(row):
             told.append(_tell(world, name, messages.elsewhere(name, left_open.idle_for(row, world.now))))
     return told
 

@@ -264,7 +264,7 @@ def _allow(event: Event, world: World, rest: str) -> str:
             which, way = f"gate {which}", f"; /omo:unpin {which} takes the gate away"
         raise BadInput(
             f"nothing is on in this conversation for which {which} could be let through",
-            fix=f"type it when work that it holds up is{way}",
+            fix=f"type it when work that it holds up is on{way}",
         )
     others = dict(runtime.left_open(row)).keys() - {session.KIND}
     what = _gates(event, world).allow(names, world.root, of_other_work=bool(others))
@@ -272,9 +272,7 @@ def _allow(event: Event, world: World, rest: str) -> str:
         world.change(lambda row: _on_again(world, row, ended, f"allowed {clip(rest, 80)}"), actor="user")
         return f"{what}; the work is to be called done anew"
     _wake(world)
-    goes_on = ""
-    if is_let_go and not budget.is_used_up(row):
-        goes_on = "; type ulw to go on"
+    goes_on = "; type ulw to go on" if is_let_go and not budget.is_used_up(row) else ""
     says_so = ", and the end will say so" if runtime.left_open(row) else ""  # else it was called done before
     return f"{what}{says_so}{goes_on}"
 
@@ -320,10 +318,8 @@ def _wake(world: World) -> None:
     """The user answered: what waited for them goes on."""
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        if row is None or session.is_cancelled(row) or not runtime.work_in(row, "waiting", "blocked"):
-            return runtime.Change(None)
-        after = session.resume(row, own=False)
-        if after == row:
+        after = session.resume(row or EMPTY, states=("waiting", "blocked"), own=False)
+        if session.is_cancelled(row) or not session.woken(row, after):
             return runtime.Change(None)
         return runtime.Change(None, after, [{"kind": "resumed"}])
 

@@ -85,7 +85,6 @@ class SessionEvent(GateResult, From, total=False):
     text: str  # what the user typed
     workflow: str
     head: str | None
-    woke: list[str]
     anew: bool  # typed for something else than the run that was called off or let go
     named: list[str]
     refused: list[str]

@@ -15,7 +15,6 @@ from omo.json_text import dumps
 from omo.json_text import part as part
 from omo.state import ledger, paths, store
 from omo.state.rows import EMPTY, claimed, read_row, without
-from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def is_untold(summary: Summary) -> bool:
 
 
 def has_untold_end(row: SessionRow) -> bool:
-    """No Stop has come to tell it: the client was killed, or the user interrupted the turn."""
+    """No Stop has come to tell it: the client was killed, the turn interrupted, or the work taken over elsewhere."""
     ends = [summary for summary in row["work"].values() if summary.get("state") == "done" or summary.get("cleared")]
     return any(is_untold(summary) for summary in ends)
 
@@ -351,8 +350,8 @@ def in_doubt(row: SessionRow) -> list[str]:
     """The same of a row that was looked at beside its ledger, in words."""
     said = []
     for kind in unvouched(row):
-        claim = claimed(row["work"][kind])
-        said.append(f"the state says that {clip(kind, 20)} is {claim}, and the session's ledger does not")
+        claim = f"{table.name_of(kind)} is {claimed(row['work'][kind])}"
+        said.append(f"the state says that {claim}, and the session's ledger does not")
     return said
 
 
@@ -406,7 +405,7 @@ def render(runtime: Runtime) -> str:
             opened.add(_launcher_name(key))
         if is_fenced(row):
             fenced.add(_launcher_name(key))
-        is_left = is_left or can_be_resumed(row) or bool(row.get("pins")) or has_untold_end(row)
+        is_left = is_left or can_be_resumed(row) or bool(row.get("pins")) or (is_live(row) and has_untold_end(row))
     first = f'{{"version": {VERSION}, "live": {dumps(sorted(live))}'
     if fenced:
         first += f', "fenced": {dumps(sorted(fenced))}'

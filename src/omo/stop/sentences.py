@@ -43,7 +43,6 @@ TELLING = (
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 WAIT = {"waiting": "wait for you", "paused": "are paused", "blocked": "are blocked"}  # several
 MORE = " There is more."
-WAY_BACK = 'It goes on when you say "continue".'
 
 
 def way_out(active: Works) -> str:
@@ -318,13 +317,19 @@ def cause(rule: str, row: SessionRow, limits: Limits) -> str:
     return f"the ceiling of {counted(most, 'block')} in one run"
 
 
+def way_back(kind: str, summary: Summary) -> str:
+    """A plain "continue" sets going what else there is, and not what was stopped by its name beside it."""
+    named = f" {table.name_of(kind)}" if summary.get("stoppedByName") else ""
+    return f'It goes on when you say "continue{named}".'
+
+
 def what_waits(work: Works) -> list[str]:
     """What is asked of several at once is asked in one sentence; not what was given up."""
     names: dict[tuple[str, str], list[str]] = {}
     for kind, summary in work:
         if not summary.get("cleared"):
             name = work_name(kind, summary, str(summary.get("why") or ""))
-            names.setdefault((str(summary.get("state")), _waits_for(summary)), []).append(name)
+            names.setdefault((str(summary.get("state")), _waits_for(kind, summary)), []).append(name)
     sentences = []
     for (state, what), together in names.items():
         verb = WAITS[state] if len(together) == 1 else WAIT[state]
@@ -332,11 +337,11 @@ def what_waits(work: Works) -> list[str]:
     return sentences
 
 
-def _waits_for(summary: Summary) -> str:
+def _waits_for(kind: str, summary: Summary) -> str:
     state = str(summary.get("state"))
     why, question = clip(str(summary.get("why") or ""), 200), clip(str(summary.get("question") or ""), LONGEST_QUESTION)
     if not question and (summary.get("own") or state == "paused"):
-        question = WAY_BACK
+        question = way_back(kind, summary)
     if command := allowing(summary):
         question = f"To let it through, type {command}."
     way_on = question or "It goes on with your next message."

@@ -300,7 +300,9 @@ def cancel(
 
 
 def withdraw(row: SessionRow) -> SessionRow:
-    """The prompt that armed this session was taken back before the model said anything: as if never armed."""
+    """The prompt that armed this session was taken back before the model said anything: as if never armed, or asked."""
+    if row.get("asked"):
+        return without_request(row)
     return {**close(row), "work": _other_work(row), "instructed": False}
 
 

@@ -52,8 +52,9 @@ class Finish:
     def outcome(self) -> Outcome:
         """How the run ends. Raises Refused or WaitsForUser where it cannot end like this."""
         self._let_through_or_refuse()
+        self._note_what_was_dropped(by_user=True)
         authorised = len(self.exceptions)  # somebody who may has let each of them through, and said why
-        self._note_what_was_dropped()
+        self._note_what_was_dropped(by_user=False)
         self._note_other_programs()
         self.exceptions += [outcome.repaired(row) for row in self.gates.repairs]
         # Whoever chooses when a run begins chooses what counts as before.
@@ -193,10 +194,11 @@ class Finish:
     def _except(self, what: str, by: str, why: str) -> None:
         self.exceptions.append(outcome.exception(what, by, clip(why, 200)))
 
-    def _note_what_was_dropped(self) -> None:
+    def _note_what_was_dropped(self, *, by_user: bool) -> None:
         passing = [calls.call_of(gate.argv, gate.cwd) for gate in self.gates if self._passes(gate)]
         for gate, by in self.gates.dropped:  # `python3 -m pytest` is `pytest`, called otherwise
-            if calls.call_of(gate.argv, gate.cwd) not in passing and not all(map(_ran_nothing, gate.results)):
+            is_missed = calls.call_of(gate.argv, gate.cwd) not in passing and not all(map(_ran_nothing, gate.results))
+            if is_missed and (by == "user") == by_user:
                 self._except(f"gate {gate.name} ({clip(shlex.join(gate.argv), 80)}) failed", by, "it was removed")
 
     def _note_other_programs(self) -> None:

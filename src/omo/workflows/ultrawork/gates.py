@@ -467,8 +467,8 @@ class SessionGates:
     def wait_for_allowance(self, waiting: list[Gate]) -> None:
         """What the user pinned only the user lets through: the work waits for their word."""
         names = [gate.name for gate in waiting]
-        why = f"{', '.join(names)}: {waiting[0].status}, and you pinned it; the agent asks to finish without it"
-        question = f"/omo:allow {names[0]} lets it through; whatever else you answer, the work goes on."
+        why = f"{', '.join(names)}: {waiting[0].status}, pinned by you; the agent asks to finish all the same"
+        question = f"/omo:allow {' '.join(names)}?"
         self._change(
             lambda _: (None, [{"kind": "waiting", "gates": names}]),
             after=lambda _, row: session.suspend(row, state="waiting", why=why, question=question),
