@@ -321,18 +321,6 @@ def test_gates_that_were_pinned_before_count_with_a_run_of_this_iteration(tmp_pa
     assert look(made).ok
 
 
-def test_a_failure_is_the_users_to_let_through(project: Project) -> None:
-    pin(project, "tests")
-    for letter in "peqc":
-        project.finishes(LETTERS[letter])
-    ran(project, "tests", "fail")
-    assert not look(project).ok
-    gates.SessionGates(project.state, "s1", "user", project.now).allow(["tests"], str(project.root))
-    assert look(project).ok
-    ran(project, "tests", "fail")  # in the next round it fails again, and was let through
-    assert look(project).ok
-
-
 # Damage
 
 

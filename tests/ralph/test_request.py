@@ -9,7 +9,6 @@ import pytest
 from tests.ralph.project import Project, criterion, judged_criterion
 
 TASK = "make the README list\nevery command of the tool"
-REQUEST = ("C0", "request", "pass")
 
 
 def test_it_is_kept_as_typed_shown_in_every_round_and_put_to_the_judge(project: Project) -> None:
@@ -33,12 +32,6 @@ def test_what_is_asked_for_under_way_is_where_a_session_is_sent_after_a_compacti
     project.types("/omo:ralph and translate it into German")
     assert 'and later, as they typed it: "and translate it into German"' in project.check("next").out
     assert 'and later, as they typed it: "and translate it into German"' in project.check("status").out
-
-
-@pytest.mark.parametrize("by", ["agent", "user"])
-def test_what_was_typed_outranks_what_is_handed_on(project: Project, by: str) -> None:
-    project.types(f"/omo:ralph {TASK}")
-    assert project.start(request="something easier", by=by).request == TASK
 
 
 def test_a_request_belongs_to_the_run_after_it_and_to_one_that_goes_on(project: Project) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused, Unreadable
-from omo.proof import base, pins
+from omo.proof import base
 from omo.state import ledger
 from omo.work.lifecycle import require
 from omo.work.run import Caller
@@ -21,21 +21,6 @@ from omo.workflows.ralph.run import RALPH, fold
 from tests.ralph.project import Project, criterion, question
 
 HERE = {"type": "path", "path": "README.md"}
-
-
-def test_a_start_keeps_the_criteria_pins_their_checks_and_holds_stop(project: Project) -> None:
-    at = project.start(criterion(1), criterion(2, question(), affected_paths=["docs/**"]))
-    row, opens = at.rows
-    assert (opens["kind"], opens["iteration"]) == ("exec-delegated", 1)
-    assert (row["kind"], row["session"], row["max_iterations"], row["reduced_scope"]) == ("started", "s1", 5, "")
-    assert (row["source"], row["base"]) == ("criteria.json", project.git("rev-parse", "HEAD"))
-    assert row["before"] == {"C1": "fail", "C2": "unknown"}
-    pinned = pins.pinned(project.state)
-    assert {pin.goal for pin in pinned.pins} == {f"ralph/{at.run}/C1", f"ralph/{at.run}/C2"}
-    assert {one for each in at.criteria for one in each.digests} == pinned.digests
-    assert project.told()["state"] == "active"
-    assert project.row()["ulw"]["enabled"]
-    assert {state.status for state in at.states.values()} == {"PENDING"}
 
 
 @pytest.mark.parametrize("number", [0, -1, 51])
@@ -83,16 +68,6 @@ def test_starts_at_the_same_moment_are_one(project: Project) -> None:
         thread.join()
     assert told.count("refused") == 3
     assert len(project.runs) == 1
-
-
-def test_a_criterion_that_passes_before_the_work_is_refused_and_all_are_named(project: Project) -> None:
-    with pytest.raises(Refused, match="2 of 3 criteria") as refused:
-        project.start(criterion(1, HERE), criterion(2), criterion(3, HERE, {**HERE, "path": "*.md"}))
-    listed = refused.value.details["defects"]
-    assert isinstance(listed, list)
-    assert [line[:3] for line in listed] == ["C1:", "C3:"]
-    assert project.runs == []
-    assert project.told() == {}
 
 
 def test_a_guard_and_a_question_may_hold_before_the_work(project: Project) -> None:
@@ -350,9 +325,3 @@ class TestLessons:
         self.failed_run(project)
         project.damage()
         assert project.start().lessons == []
-
-
-def test_the_session_of_another_is_not_touched(project: Project) -> None:
-    run = project.start().run
-    ending.publish(project.run(session="s2", named=run))
-    assert project.told("s2") == {}

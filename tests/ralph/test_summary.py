@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from omo.errors import NotEvaluable
 from omo.hosts.claude import event_of
 from omo.settings import DEFAULT_LIMITS
 from omo.stop import rules, sentences
 from omo.stop.situation import Situation
 from omo.work import session
 from omo.workflows.ralph import end
-from tests.ralph.project import Project, criterion, question
+from tests.ralph.project import Project, criterion
 
 
 def decide(project: Project) -> tuple[str, str]:
@@ -25,21 +24,6 @@ def decide(project: Project) -> tuple[str, str]:
 def count_blocks(project: Project, blocks: int) -> None:
     for _ in range(blocks):
         project.change_row(lambda row: session.count_block(row, now=project.now, fingerprint="x"))
-
-
-def test_it_holds_from_the_start_to_the_verdict_and_names_what_is_open(project: Project) -> None:
-    project.start(criterion(1), criterion(2, question()))
-    assert decide(project)[0] == "block"
-    assert "C1, C2 open" in decide(project)[1]
-    assert "C1, C2 open, iteration 1 of 5: when its phases are over: omo ralph judge." in decide(project)[1]
-    project.work("x.txt")
-    with pytest.raises(NotEvaluable):
-        project.judge()
-    assert "start a new omo:judge with this as its whole prompt: omo ralph brief" in decide(project)[1]
-    project.judged(C1="pass")
-    told = project.told()
-    assert (told["open"], told["total"]) == (1, 2)
-    assert told["next"].startswith("C2 open, iteration 2 of 5")
 
 
 def test_the_next_command_survives_the_bound_of_the_nudge(project: Project) -> None:
@@ -99,15 +83,6 @@ def test_an_ended_run_is_woken_by_nobody(project: Project) -> None:
     assert project.told()["state"] == "blocked"
     project.start()
     assert project.told()["state"] == "active"
-
-
-def test_an_agent_that_gives_up_has_the_user_told(project: Project) -> None:
-    project.start()
-    project.abandon("the task cannot be done")
-    rule, text = decide(project)
-    assert rule == "waiting"
-    assert text.startswith("omo: ended, not proven: the agent gave up ralph run r")
-    assert "the task cannot be done" in text
 
 
 def test_a_first_pass_gives_the_budget_back_and_a_second_does_not(project: Project) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from omo.clock import seconds
-from omo.proof import artifacts
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.workflows.ultragoal import reviewers
@@ -68,16 +67,6 @@ def test_the_background_tells_why_a_goal_came_to_be_and_what_went_wrong(project:
 # Completing and setting back
 
 
-def test_the_receipt_notes_what_was_looked_at(project: Project) -> None:
-    project.begin().complete("G001")
-    receipt = project.receipt("G001")
-    assert set(receipt["artifacts"]) == {"artifacts/G001/api-report.txt", "artifacts/G001/attack-report.txt"}
-    assert (receipt["by"], receipt["exemptions"]) == ("agent", [])
-    kept = artifacts.list_artifacts(project.state, goal=f"ultragoal/{project.plan().run}/G001")
-    assert {one.path: one.digest for one in kept} == receipt["artifacts"]
-    assert (project.directory / "gates" / f"{receipt['qualityGateHash']}.json").exists()
-
-
 def test_other_words_or_another_gate_issue_a_new_receipt(project: Project) -> None:
     project.begin().complete("G001")
     first = project.receipt("G001")["receiptId"]
@@ -121,18 +110,6 @@ def test_a_damaged_session_ledger_vouches_for_nobody(project: Project) -> None:
     path = Path(paths.events_file(project.state, project.session))
     path.write_text(path.read_text().replace('"omo:qa"', '"omo:QA"', 1))
     assert reviewers.reviews_of(project.run(), project.goal("G001")) == {}
-    project.complete("G001")
-    assert project.receipt("G001")["independence"] == "reduced"
-
-
-def test_a_row_an_agent_wrote_into_the_session_ledger_is_no_reviewer(project: Project) -> None:
-    project.begin()
-    project.note(kind="test")
-    path = Path(paths.events_file(project.state, project.session))
-    forged = (
-        '{"seq": 2, "ts": "2099-01-01T00:00:00.000Z", "kind": "agent-finished", "agentType": "omo:qa", "digest": ""}\n'
-    )
-    path.write_text(path.read_text() + forged + forged.replace("qa", "architect"))
     project.complete("G001")
     assert project.receipt("G001")["independence"] == "reduced"
 

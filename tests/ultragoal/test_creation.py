@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from omo.workflows.ultragoal import create, goal_tool
+from omo.workflows.ultragoal import create
 from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.plan import POINTER
 from omo.workflows.ultragoal.run import ULTRAGOAL
-from tests.ultragoal.project import ONE, THREE, TWO, Project
+from tests.ultragoal.project import ONE, THREE, Project
 
 
 def archived(project: Project) -> list[Path]:
@@ -30,20 +30,6 @@ def test_the_ledger_is_the_truth_and_the_files_show_it(project: Project) -> None
     assert (project.directory / "brief.md").read_text(encoding="utf-8") == THREE + "\n"
     assert project.kinds() == ["plan_created", "goal_created"]
     assert project.run().problems == []
-
-
-def test_a_finished_plan_makes_room_by_itself_and_is_kept(project: Project) -> None:
-    old = project.create(ONE)
-    project.finish()
-    with project.refused("not at its end", "omo goal complete; or --force"):
-        project.create(TWO)
-    goal_tool.operate("complete", project.run())
-    before = project.files()
-    new = project.create(TWO)
-    assert project.statuses() == {"G001": "pending", "G002": "pending"}
-    assert (old.run != new.run, archived(project)) == (True, [])
-    project.directory.rename(project.root / "elsewhere")
-    assert (project.plan().run, project.files()) == (old.run, before), "it is as it was"
 
 
 @pytest.mark.parametrize("rubbish", [b"", b"garbage\n", b'{"seq": 1}\n'])

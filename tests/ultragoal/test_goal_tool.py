@@ -13,7 +13,7 @@ from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.plan import POINTER
 from omo.workflows.ultragoal.run import PlanRun, begin
 from omo.workflows.ultragoal.session_goal import LEADS_TO, MOVES, SessionGoalOutcome, ToolGoal
-from tests.ultragoal.project import THREE, WHY, Project, words_of
+from tests.ultragoal.project import THREE, WHY, Project
 
 OPERATIONS: dict[str, Callable[[PlanRun], SessionGoalOutcome]] = {
     name: partial(goal_tool.operate, name) for name in MOVES
@@ -106,26 +106,6 @@ def test_a_goal_that_would_block_every_checkpoint_is_refused(project: Project, m
 
 
 # Pausing
-
-
-def refused_pause(project: Project) -> str:
-    with pytest.raises(Refused) as refused:
-        goal_tool.operate("pause", project.run())
-    return words_of(refused.value)
-
-
-def test_a_pause_needs_the_latest_row_to_say_that_a_person_is_needed(project: Project) -> None:
-    planned(project).start()
-    words = refused_pause(project)
-    assert [text for text in ("goal_started", "classify-blocker", "steer") if text not in words] == []
-    project.classify("resolvable")
-    assert "blocker_classified" in refused_pause(project)
-    project.classify()
-    project.append(steered("annotate_ledger"))
-    assert "steering_accepted" in refused_pause(project)
-    project.classify()
-    goal_tool.operate("pause", project.run())
-    assert (live(project).status, live(project).why) == ("paused", "the key is with the user")
 
 
 # Completing

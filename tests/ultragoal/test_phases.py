@@ -16,7 +16,7 @@ from omo.state import paths, runtime
 from omo.stop import rules
 from omo.stop.situation import Situation
 from omo.work import session
-from omo.workflows.ultragoal import goal_tool, goals, lifecycle
+from omo.workflows.ultragoal import goal_tool, lifecycle
 from omo.workflows.ultragoal.lifecycle import CALLEES
 from omo.workflows.ultragoal.run import ULTRAGOAL
 from tests.ultragoal.project import LIMITS, ONE, TWO, Project
@@ -88,26 +88,6 @@ def test_only_the_handoff_mark_can_be_written(project: Project, before: str) -> 
     assert write(project, "active") == ("handoff", before), "the phase follows from the goals again"
 
 
-@pytest.mark.parametrize("by", ["agent", "user"])
-def test_while_handed_off_stop_lets_go_and_tells_the_user_once(planned: Project, by: str) -> None:
-    assert stopping(planned)[0] == "block"
-    if by == "agent":
-        with planned.refused("2 goals open", "human_blocked"):
-            lifecycle.write_phase(planned.run(by), "handoff")
-        with planned.refused("2 goals open", "human_blocked"):
-            lifecycle.hand_off(planned.run(by), "ralph")
-        goals.classify(planned.run(), "human_blocked", evidence="the user wants to plan it anew")
-    lifecycle.write_phase(planned.run(by), "handoff")
-    assert (planned.told()["state"], "ask" in planned.told()["deny"]) == ("paused", False)
-    rule, text = stopping(planned)
-    assert (rule, f"marked ready for handoff by the {by}" in text) == ("waiting", True)
-    assert stopping(planned) == ("waiting", "")
-    write(planned, "active")
-    planned.now += 60
-    assert (planned.told()["state"], "ask" in planned.told()["deny"]) == ("active", True)
-    assert stopping(planned)[0] == "block"
-
-
 def test_a_detour_through_a_handoff_gives_no_new_budget(planned: Project) -> None:
     planned.change_row(lambda row: session.exhaust(row, rule="cap", why="8 blocks"), {"kind": "allowed"})
     write(planned, "handoff")
@@ -116,21 +96,6 @@ def test_a_detour_through_a_handoff_gives_no_new_budget(planned: Project) -> Non
 
 
 # Handing off
-
-
-def test_a_handoff_is_in_the_plans_ledger_and_changes_no_other_session(planned: Project) -> None:
-    other = planned.other()
-    other.create(TWO)
-    other.tell()
-    theirs = (other.row(), other.rows())
-    write(planned, "handoff")
-    assert hand_off(planned, "ultraplan") == "handoff"
-    row = planned.rows()[-1]
-    assert (row["kind"], row["to"], row["actor"]) == ("handed_off", "ultraplan", "user")
-    assert "handed off to ultraplan by the user" in stopping(planned)[1]
-    assert (other.row(), other.rows()) == theirs
-    write(planned, "active")
-    assert (planned.told()["state"], stopping(planned)[0]) == ("active", "block")
 
 
 @pytest.mark.parametrize("before", [*PLANS, "handoff"])

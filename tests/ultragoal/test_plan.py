@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Unreadable
-from omo.workflows.ultragoal import end
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import Plan, fold
 
@@ -57,17 +56,6 @@ def test_what_waits_for_a_person_is_kept_with_the_goal_until_it_moves() -> None:
     assert not later.is_human_blocked, "it has to be the latest row"
     assert later.goal("G001").human_blocked == "the key"
     assert not told(started("G001"), closed("G001", "blocked"), said, started("G001")).goal("G001").human_blocked
-
-
-def test_a_plan_of_an_earlier_version_with_a_lighter_gate_goes_on_and_names_what_nobody_reviewed() -> None:
-    goals = [{**goal, "gate": "full"} for goal in CREATED["goals"]]
-    receipt = {"receiptId": "r1", "gate": "light", "independence": "light", "agents": []}
-    rows: list[Any] = [{**CREATED, "gate": "light", "goals": goals}, {**started("G001"), "ts": "t2"}]
-    rows.append({**closed("G001", completionVerification=receipt), "ts": "t3"})
-    plan = fold(rows)
-    assert plan is not None
-    assert [goal.id for goal in plan.open_goals] == ["G002", "G003"]
-    assert "no clean verdict of omo:architect or omo:qa on its files was seen for G001" in end.doubts_of(plan)[0]
 
 
 def test_a_classification_for_no_goal_is_for_what_is_under_way_or_stuck() -> None:

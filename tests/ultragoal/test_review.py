@@ -125,12 +125,6 @@ def test_the_base_is_the_branch_that_was_left_last(branches: list[str], nearest:
     assert find(project).base == f"origin/{nearest}"
 
 
-def test_what_cannot_be_reviewed_is_refused(project: Project) -> None:
-    for name in ("gone", "", "-x", "--all", "feature:one.txt", "HEAD~99"):
-        with pytest.raises(BadInput, match="--branch"):
-            find(project, branch=name)
-
-
 def test_a_branch_is_not_its_own_base(project: Project) -> None:
     git(project.root, "update-ref", "refs/remotes/origin/main", "main")
     git(project.root, "checkout", "-q", "main")

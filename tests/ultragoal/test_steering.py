@@ -52,23 +52,6 @@ def reject(project: Project, kind: str, **options: Any) -> OmoError:
 # What each kind does
 
 
-def test_added_goals_come_last_and_wait(project: Project) -> None:
-    project.steer("add_subgoal", title="Find  the leak", objective=" Name the leak. ")
-    goal = project.goal("G004")
-    assert (goal.title, goal.objective, goal.status) == ("Find the leak", "Name the leak.", "pending")
-    assert goal.steering == {"kind": "add_subgoal", **WHY}
-    assert project.rows()[-1]["kind"] == "steering_accepted"
-    assert project.rows()[-1]["rationale"] == WHY["rationale"]
-
-
-def test_the_parts_of_a_split_goal_stand_where_it_stood_and_it_is_kept(project: Project) -> None:
-    project.steer("split_subgoal", goal_id="G002", replacements=PARTS)
-    assert order(project) == ["G001", "G002", "G004", "G005", "G003"]
-    assert project.goal("G002").status == "superseded"
-    assert project.goal("G002").steering["replacementGoalIds"] == ["G004", "G005"]
-    assert project.goal("G004").steering == {"kind": "split_replacement", "sourceGoalId": "G002", **WHY}
-
-
 def test_the_parts_of_a_review_blocker_still_resolve_the_review(project: Project) -> None:
     project.hand_out()
     blocker = project.review("G001").goal

@@ -158,15 +158,6 @@ def test_what_becomes_of_each_step(made: Repo, name: str) -> None:
 # Plain cases
 
 
-def test_each_step_with_its_own_commit_passes(made: Repo) -> None:
-    (made.root / ".git/info/exclude").unlink()  # which not every repository has
-    shas = [made.commit(subject(number), path) for number, path in ((1, "src/a"), (2, "src/b"))]
-    audit = made.audit(ONE, TWO, fence=FENCE)
-    assert (audit.verdict, audit.exit_code, audit.missing) == ("pass", 0, [])
-    assert [step.commit for step in audit.steps] == shas
-    assert [step.findings for step in audit.steps] == [[], []]
-
-
 def test_the_json_is_what_was_promised(made: Repo) -> None:
     sha = made.commit(subject(1), "src/a")
     made.commit("chore: tidy", "src/z")
@@ -302,13 +293,6 @@ def test_a_step_may_be_a_revert(made: Repo) -> None:
 
 
 # Skipped steps
-
-
-def test_a_step_that_may_be_skipped_is_reported_as_skipped(made: Repo) -> None:
-    made.commit(subject(1), "src/a")
-    audit = made.audit(ONE, step(2, "src/b", on_failure="skip"), skipped={2: "the service is down"})
-    assert (statuses(audit), audit.verdict, audit.missing) == ({1: "pass", 2: "skipped"}, "pass", [])
-    assert findings(audit, 2) == "the service is down"
 
 
 # Scope, forbidden paths, dirty trees
@@ -464,9 +448,3 @@ def test_a_link_out_of_the_project_is_no_file(made: Repo, tmp_path: Path) -> Non
     made.git("add", "src/a")
     made.git("commit", "-q", "-m", subject(1))
     assert statuses(made.audit(ONE)) == {1: "drift"}
-
-
-def test_the_plan_and_its_ledger_cannot_say_that_a_step_is_done(made: Repo) -> None:
-    made.write(".sisyphus/cc-omo/plans/run/ledger.jsonl", '{"kind": "audited", "verdict": "pass", "passed": [1]}\n')
-    made.write("progress.json", '{"status": "completed"}')
-    assert statuses(made.audit(ONE)) == {1: "missing"}

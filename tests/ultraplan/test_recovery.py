@@ -23,15 +23,6 @@ def left_out(tmp_path: Path) -> Project:
     return started(tmp_path, 3, (1, 3))
 
 
-def go_on(here: Project, *missing: int) -> None:
-    """As Next says: recover, carry it out, finish."""
-    here.show()
-    begun = recover.recover(recover.chosen(here.caller(), here.root / "plan.md"), environ={})
-    assert begun.state.recovering == missing
-    here.carry_out(*missing)
-    assert here.finish().exit_code == 0
-
-
 def test_a_recovery_that_leaves_the_session_broken_does_not_pass(tmp_path: Path) -> None:
     here = left_out(tmp_path)
     here.recover()
@@ -39,17 +30,6 @@ def test_a_recovery_that_leaves_the_session_broken_does_not_pass(tmp_path: Path)
     here.commit_file("src/part1.py", "refactor: lose part 1")
     done = here.finish()
     assert (done.exit_code, done.closed, done.status.audit.missing) == (3, False, [1])
-
-
-def test_a_third_recovery_is_refused(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    here.recover()
-    here.commit_file("src/app.py")
-    assert here.recover().state.depth == 2
-    here.commit_file("src/app.py")
-    assert "--failed 2" in refused(here.recover, "recovered 2 times")
-    assert here.finish(*FAILURE).status.state.end == "failed"
-    assert "recover" not in here.status()[1].command
 
 
 def test_starting_over_does_not_reset_the_depth(tmp_path: Path) -> None:
@@ -129,15 +109,6 @@ def test_what_a_recovery_lacked_can_be_brought_without_the_user_being_shown_it_a
 
 
 # after a run was given up
-
-
-def test_an_abandoned_session_with_steps_done_goes_on_by_recovery(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    following = here.abandon().next
-    assert following.command.startswith("to go on: omo plan recover plan.md")
-    assert here.status()[1] == following
-    assert "omo plan recover plan.md" in refused(here.start, "step 1, 3 of plan.md is done")
-    go_on(here, 2)
 
 
 def test_a_history_that_was_rewritten_is_never_recovered_and_needs_a_person(tmp_path: Path) -> None:

@@ -33,21 +33,6 @@ def refused(command: Callable[[], object], match: str, kind: type[OmoError] = Re
 # start
 
 
-def test_start_records_the_base_the_fence_and_the_steps(tmp_path: Path) -> None:
-    here = make_project(tmp_path)
-    begun = here.start()
-    assert begun.state.base == here.git("rev-parse", "HEAD")
-    assert begun.state.steps == (1, 2, 3)
-    fence = {"touch": ["src/**", "tests/**"], "never": ["infra/**"], "root": str(here.root), "spec": "plan.md"}
-    assert here.told()["fence"] == {**fence, "uncommitted": [".sisyphus/"]}
-    assert here.counts() == ("active", 3, 3)
-    assert here.row()["ulw"]["enabled"] is True
-    assert (begun.next.action, begun.next.item) == ("execute", "1")
-    assert here.told()["next"] == "step 1 Add part 1", "the rest is what omo next is for"
-    assert begun.next.text.startswith("step 1 Add part 1; verify: ")
-    assert here.git("status", "--porcelain") == ""
-
-
 @pytest.mark.parametrize("name", ["edited.py", "src/app.py"])
 def test_a_dirty_tree_is_refused_by_name(tmp_path: Path, name: str) -> None:
     here = make_project(tmp_path)
@@ -410,17 +395,6 @@ def test_a_verify_without_an_answer_can_be_left_out_with_a_reason(
     run = require(PLAN, here.caller())
     assert finish.finish(run, unverified="it waits for a minute").closed
     assert here.told()["outcome"]["verdict"] == "waived"
-
-
-@pytest.mark.parametrize(("by", "state"), [("agent", "blocked"), ("user", "done")])
-def test_what_was_given_up_has_its_steps_open_and_is_over_where_the_user_did_it(
-    tmp_path: Path, by: str, state: str
-) -> None:
-    here = started(tmp_path, done=(1,))
-    here.abandon(by=by)
-    assert here.counts() == (state, 2, 3)
-    assert here.record().finished["outcome"]["verdict"] == "ended"
-    assert (" was ended by the user: " in here.record().finished["outcome"]["why"]) == (by == "user")
 
 
 def test_after_a_rewritten_base_a_new_session_begins_on_the_new_history(tmp_path: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from omo.state import runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
@@ -45,27 +43,6 @@ def test_checks_by_code_alone_are_finished_on_the_agents_word(shop: Workshop) ->
     )
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"guard": True, **checks(path_check("README.md"))},
-        {"hypothesis": "H1; open is: does it expire", **checks(path_check())},
-        {"verification": {"checks": [path_check()], "outcomes": ["all tests pass"]}},
-    ],
-    ids=["a guard", "a hypothesis", "outcomes in words"],
-)
-def test_what_no_check_shows_stays_the_agents_word(shop: Workshop, fields: Row) -> None:
-    begun(shop.as_user(), **fields)
-    shop.tick(5)
-    shop.work()
-    if "verification" in fields and "outcomes" in fields["verification"]:
-        assert shop.finish().decision.verdict == "unknown", "they are looked at, whatever the checks say"
-        statement = "All tests pass because `parser.py` was run just now."
-        shop.answer("outcomes", {"outcomes": [{"outcome": "all tests pass", "statement": statement}]})
-    shop.finish(**({"hypothesis": "confirmed"} if "hypothesis" in fields else {}))
-    assert verdict(shop) == outcome.ATTESTED
-
-
 def test_an_answer_that_left_a_gap_is_an_exception(shop: Workshop) -> None:
     begun(shop, **checks("a user can log in"))
     shop.work()
@@ -77,16 +54,6 @@ def test_an_answer_that_left_a_gap_is_an_exception(shop: Workshop) -> None:
         "omo: ended with exceptions: goal G1: q2 was let pass without an answer "
         "(let through by the agent: it named no way"
     )
-
-
-def test_a_goal_that_ended_before_the_next_was_begun_is_still_told(shop: Workshop) -> None:
-    begun(shop, "A", hypothesis="H1", **checks(path_check("speed.txt")))
-    shop.finish("A", hypothesis="expired")
-    tell(shop)
-    begun(shop, "B", **checks(path_check()))
-    shop.work()
-    shop.finish("B")
-    assert tell(shop)["outcome"]["verdict"] == outcome.ENDED
 
 
 def test_what_the_user_was_told_belongs_to_a_run_that_is_over(shop: Workshop) -> None:

@@ -112,28 +112,6 @@ def add(shop: Workshop, name: str, **fields: Any) -> None:
     shop.add(id=name, **checks(path_check(f"{name}.py")), **fields)
 
 
-def test_a_dependent_waits_for_the_last_of_its_predecessors(shop: Workshop) -> None:
-    add(shop, "A")
-    add(shop, "B")
-    add(shop, "C", blocked_by=["A", "B"], depends_on=[{"goal_id": "A", "expects": "the token type"}, "B"])
-    assert complete(shop, "A", "A yields a token type of two fields").unblocked == []
-    assert shop.goal("C").blocked_by == ["B"]
-    assert complete(shop, "B", "B yields a reader of those tokens").unblocked == ["C"]
-    goal = shop.goal("C")
-    assert (goal.status, goal.blocked_by) == ("pending", [])
-    assert {name: one.summary for name, one in goal.inputs.items()} == {
-        "A": "A yields a token type of two fields",
-        "B": "B yields a reader of those tokens",
-    }
-    receipts = {row["goal"]: row["seq"] for row in shop.store.rows if row["kind"] == "finished"}
-    assert goal.inputs["A"].data == {
-        "from": "A",
-        "summary": "A yields a token type of two fields",
-        "receipt": receipts["A"],
-        "at": shop.goal("A").completed_at,
-    }
-
-
 def test_output_goes_only_to_those_that_declared_it(shop: Workshop) -> None:
     add(shop, "A")
     add(shop, "B", blocked_by="A", depends_on=None)
@@ -293,16 +271,6 @@ def test_what_was_found_broken_fails_the_goal_where_no_question_was_owed(
     if "participants" in fields:
         shop.answer("agent-leg", leg())
     assert shop.finish().decision.verdict == "fail"
-
-
-def test_without_the_agents_leg_the_questions_decide_but_the_users_leg_is_not_the_agents_to_close(
-    shop: Workshop,
-) -> None:
-    shop.add(**LEGS)
-    shop.begin()
-    shop.work()
-    shop.answer_all()
-    assert shop.finish().goal.status == "agent-leg-complete"
 
 
 @pytest.mark.parametrize("fields", [{"participants": ["agent"]}, {"participants": ["user"]}])

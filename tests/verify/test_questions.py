@@ -344,17 +344,6 @@ def test_last_rounds_evidence_does_not_prove_this_round(tmp_path: Path) -> None:
         shop.answer("q1", q1())
 
 
-def test_guardrails_show_what_this_category_failed_and_nothing_of_others(shop: Workshop) -> None:
-    shop.add(id="G2", category="docs", **checks(path_check("guide.md")))
-    shop.begin("G2")
-    shop.finish("G2", learned="the guide is built elsewhere")
-    told = lessons.guardrails(shop.store, shop.goal("G2"))
-    assert len(told) == 1
-    assert "G2 failed: check there" in told[0]
-    assert "the guide is built elsewhere" in told[0]
-    assert lessons.guardrails(shop.store, shop.goal("G1")) == []
-
-
 def test_guardrails_that_cannot_be_read_stop_nothing(shop: Workshop) -> None:
     os.mkdir(Path(shop.state, "verify", "missing-verification-criteria.jsonl"))
     (line,) = lessons.guardrails(shop.store, shop.goal())
