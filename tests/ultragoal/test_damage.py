@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from omo.errors import Refused
 from omo.workflows.ultragoal import lifecycle
 from tests.ultragoal.project import ONE, THREE, Project
 
@@ -116,18 +115,3 @@ def test_of_what_has_no_beginning_any_more_nothing_can_go_on(project: Project, h
     project.create(ONE)
     project.finish()
     assert project.final() == "G001"
-
-
-def test_a_plan_whose_directory_was_removed_is_said_to_be_gone(project: Project) -> None:
-    at_work(project)
-    shutil.rmtree(project.directory)
-    assert "is gone" in project.run().problems[0]
-    for refused in (lambda: project.create(ONE), lambda: lifecycle.clear(project.caller(), force=False)):
-        with pytest.raises(Refused) as caught:
-            refused()
-        assert CLEAR in caught.value.fix
-    sealed = lifecycle.clear(project.caller("user"), force=True)
-    assert sealed is not None
-    assert not [path for path in sealed.kept if "/ultragoal/" in path], "nothing was there to be kept"
-    project.create(ONE)
-    project.finish()
