@@ -6,7 +6,7 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from omo.workflows.ultraplan import preflight
-from tests.ultraplan.plans import commit, git, project
+from tests.ultraplan.plans import git, project
 
 
 @pytest.fixture
@@ -137,32 +137,6 @@ def test_what_git_says_is_kept_with_its_exit_code(root: Path, closed: int, failu
     assert words in answer.detail
 
 
-def several_remotes(root: Path) -> None:
-    for name in ("one", "two"):
-        git(root, "remote", "add", name, str(root / name))
-
-
-def outside_git(root: Path) -> None:
-    os.rename(root / ".git", root / "elsewhere")
-
-
-@pytest.mark.parametrize("bring_about", [outside_git, several_remotes, lambda root: None])
-def test_without_a_remote_to_push_to_nothing_can_be_pushed(root: Path, bring_about: Callable[[Path], None]) -> None:
-    bring_about(root)
-    assert push(root).status == "missing"
-
-
-def test_a_history_that_went_apart_is_told_with_its_branch(root: Path, remote: Path) -> None:
-    commit(root, "feat: theirs")
-    git(root, "push", "-q", str(remote), "main")
-    git(root, "reset", "-q", "--hard", "HEAD~1")
-    commit(root, "feat: ours")
-    answer = push(root)
-    assert answer.status == "missing"
-    assert "refs/heads/main" in answer.detail
-    assert "rejected" in answer.detail
-
-
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_a_host_that_turns_git_away_was_asked_for_a_push_and_no_credentials_are_shown(root: Path, status: int) -> None:
     with served(status) as (port, asked):
@@ -274,37 +248,3 @@ def test_the_users_own_credential_helper_is_asked(root: Path, tmp_path: Path) ->
 def test_variables_that_speak_of_another_repository_are_not_heard(root: Path, tmp_path: Path) -> None:
     other = project(tmp_path / "other")
     assert push(root, GIT_DIR=str(other / ".git"), GIT_CONFIG_PARAMETERS="'remote.origin.url=/nowhere'").status == "ok"
-
-
-# the other needs
-
-
-def test_a_command_is_looked_up_on_the_path_and_not_started(root: Path, tmp_path: Path) -> None:
-    mark, program = marking(tmp_path)
-    environ = {"PATH": str(tmp_path)}
-    assert ask(root, f"cmd:{program.name}", environ).status == "ok"
-    assert not mark.exists()
-    program.chmod(0o644)
-    assert ask(root, f"cmd:{program.name}", environ).status == "missing"
-
-
-def test_a_variable_is_set_and_its_value_stays_private(root: Path) -> None:
-    for environ, status in (({"TOKEN": "s3cret"}, "ok"), ({"TOKEN": ""}, "missing"), ({}, "missing")):
-        answer = ask(root, "env:TOKEN", environ)
-        assert (answer.status, "s3cret" in str(answer)) == (status, False)
-
-
-def test_each_need_is_asked_once_and_one_that_fails_hides_no_other(root: Path) -> None:
-    asked = preflight.check(
-        ["env:A", "cmd:git", "env:A", "env:B"], root, environ={"PATH": os.environ["PATH"]}, by="user"
-    )
-    assert [need.name for need in asked.needs] == ["env:A", "cmd:git", "env:B"]
-    assert [need.name for need in asked.missing] == ["env:A", "env:B"]
-
-
-def test_a_bypass_asks_nothing_and_says_so_and_any_other_value_is_none(root: Path) -> None:
-    for name in preflight.BYPASSES:
-        asked = preflight.check(["env:A"], root, environ={name: "1"}, by="user")
-        assert (asked.needs, asked.bypassed_by) == ((), name)
-    for value in ("", "0", "no"):
-        assert preflight.check(["env:A"], root, environ={"OMO_SKIP_PREFLIGHT": value}, by="user").missing
