@@ -30,17 +30,6 @@ def parsed(*items: Any) -> list[Criterion]:
     return criteria.parse({"criteria": list(items)})
 
 
-def test_a_file_in_yaml_and_in_json(tmp_path: Path) -> None:
-    (tmp_path / "c.yaml").write_text(
-        "criteria:\n- id: C1\n  description: the tests pass\n  affected_paths: [src/**]\n"
-        "  checks: [{type: command, argv: [python3, -m, pytest, -q]}]\n"
-    )
-    (one,) = criteria.load(tmp_path / "c.yaml")
-    assert (one.id, one.affected_paths, one.guard) == ("C1", ["src/**"], False)
-    (tmp_path / "c.json").write_text(json.dumps({"criteria": [one.data]}))
-    assert criteria.load(tmp_path / "c.json") == [one]
-
-
 def test_what_the_ledger_keeps_is_the_same_criterion() -> None:
     found = parsed(criterion(1, PATH, "Does README.md name every command?", affected_paths=["./src//**"]), criterion(2))
     for one in found:

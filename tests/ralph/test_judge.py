@@ -12,7 +12,6 @@ from omo.errors import NotEvaluable
 from omo.workflows.ralph import asking, end, judge
 from omo.workflows.ralph.judge import EXIT_CODES
 from tests.ralph.project import (
-    EVIDENCE,
     Judged,
     Project,
     answer,
@@ -43,21 +42,6 @@ def of(judged: Judged, name: str = "C1") -> dict[str, Any]:
 # Code alone
 
 
-def test_a_pass_ends_the_run_with_a_receipt_of_the_tree_that_was_judged(tmp_path: Path) -> None:
-    made = make_project(tmp_path)
-    made.start(criterion(1))
-    made.work("done-1.txt")
-    judged = made.judge()
-    assert (judged.verdict, judged.decision, EXIT_CODES[judged.verdict], judged.remaining) == ("pass", "done", 0, [])
-    (row,), (end,) = made.rows("judged"), made.rows("ended")
-    assert end["how"] == "pass"
-    assert end["receipt"]["tree"] == row["tree"]
-    assert end["receipt"]["independence"] == "full"
-    assert made.rows("brief") == [], "code can tell everything, so nobody is asked"
-    assert made.told()["state"] == "done"
-    refused(made.judge, "ended")
-
-
 def test_every_criterion_is_judged_every_time_whatever_it_was(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1), criterion(2), criterion(3), max_iterations=9)
@@ -74,30 +58,7 @@ def test_every_criterion_is_judged_every_time_whatever_it_was(tmp_path: Path) ->
     assert statuses(made.judge()) == {"C1": "FAIL", "C2": "PASS", "C3": "BLOCKED"}
 
 
-def test_what_two_criteria_both_ask_is_run_once(tmp_path: Path) -> None:
-    made = make_project(tmp_path)
-    count = tmp_path / "count"
-    made.write("suite.sh", f"echo ran >> {count}\ntest -e ready\n")
-    suite = {"id": "suite", "type": "command", "argv": ["sh", "suite.sh"]}
-    made.start(criterion(1, suite), criterion(2, suite, {"id": "there", "type": "path", "path": "done-2.txt"}))
-    made.work("ready")
-    count.write_text("")
-    assert results(made.judge()) == {"C1": "pass", "C2": "fail"}
-    assert count.read_text() == "ran\n"
-
-
 # The judge
-
-
-def test_the_judges_own_message_is_taken_from_the_hook(tmp_path: Path) -> None:
-    made = asked(tmp_path)
-    made.says(answer("C1"), challenges=[{"criterion": "C1", "text": "an empty README.md names all of none"}])
-    judged = made.judge()
-    assert (judged.verdict, judged.independence) == ("pass", "full")
-    assert (of(judged)["source"], of(judged)["evidence"]) == ("judge", f"clear: {EVIDENCE}")
-    (row,) = made.rows("judged")
-    assert row["challenges"] == [{"criterion": "C1", "text": "an empty README.md names all of none"}]
-    assert made.rows("judge-inline-fallback") == []
 
 
 @pytest.mark.parametrize(
@@ -118,15 +79,6 @@ def test_a_criterion_holds_if_all_of_its_checks_do(tmp_path: Path, there: bool, 
     judged = made.judge()
     assert results(judged) == {"C1": result}
     assert judged.verdict == result
-
-
-def test_the_answer_to_what_code_checks_is_ignored(tmp_path: Path) -> None:
-    file = {"id": "there", "type": "path", "path": "done-1.txt"}
-    made = asked(tmp_path, criterion(1, question(), file), files=("x.txt",))
-    made.says(answer("C1"), answer("C1", "there"))
-    judged = made.judge()
-    assert results(judged) == {"C1": "fail"}
-    assert any("C1/there is ignored" in note for note in judged.notes)
 
 
 # Unknown
@@ -173,44 +125,7 @@ def test_unknown_changes_nothing_and_leaves_the_iteration_open(tmp_path: Path) -
     assert made.judge().verdict == "pass"
 
 
-def test_a_command_that_cannot_start_is_unknown(tmp_path: Path) -> None:
-    made = make_project(tmp_path)
-    made.start(criterion(1, {"id": "gone", "type": "command", "argv": ["no-such-program-here"]}))
-    made.work("x.txt")
-    judged = made.judge()
-    assert (judged.verdict, EXIT_CODES[judged.verdict]) == ("unknown", 4)
-
-
 # One tree
-
-
-def test_answers_about_other_files_do_not_count(tmp_path: Path) -> None:
-    made = asked(tmp_path)
-    made.says(answer("C1"))
-    made.write("README.md", "# emptied after the judge had looked\n")
-    made.gate_ran()
-    refused(made.judge, "others since: README.md", "omo ralph brief", kind=NotEvaluable)
-    for _ in range(3):
-        refused(made.judge, "brief is unanswered", kind=NotEvaluable)
-    assert made.rows("judge-unknown") == []
-    made.says(answer("C1"))
-    assert made.judge().verdict == "pass"
-
-
-def test_asking_again_after_a_byte_does_not_unsay_a_failure(tmp_path: Path) -> None:
-    made = asked(tmp_path)
-    made.says({**answer("C1"), **FAILING})
-    made.write("README.md", "# a byte more\n")
-    made.gate_ran()
-    made.ask()
-    made.says(answer("C1"))
-    judged = made.judge()
-    assert (judged.verdict, of(judged)["source"]) == ("fail", "judge (earlier brief)")
-    assert "2 of 3" in of(judged)["evidence"]
-    made.work("y.txt")
-    made.ask()
-    made.says(answer("C1"))
-    assert made.judge().verdict == "pass"
 
 
 def test_a_failure_that_is_told_after_the_next_brief_counts_too(tmp_path: Path) -> None:
@@ -222,14 +137,6 @@ def test_a_failure_that_is_told_after_the_next_brief_counts_too(tmp_path: Path) 
     made.says({**answer("C1"), **FAILING}, nonce=first)
     made.says(answer("C1"))
     assert made.judge().verdict == "fail"
-
-
-def test_a_judgement_says_who_pinned_the_gates(tmp_path: Path) -> None:
-    made = make_project(tmp_path)
-    made.start(criterion(1))
-    made.work("done-1.txt")
-    made.judge()
-    assert made.rows("judged")[0]["gates"] == [{"name": "tests", "by": "user"}]
 
 
 def test_files_that_change_while_they_are_judged_make_everything_unknown(tmp_path: Path) -> None:
@@ -297,30 +204,6 @@ def test_a_judgement_runs_no_test_command_that_nobody_pinned(tmp_path: Path) -> 
     assert not (tmp_path / "ran").exists()
     ended = made.status().ended or {}
     assert "the project's tests (make test) were not run" in ended["outcome"]["why"]
-
-
-# A file in the judge's place
-
-
-def test_a_later_judge_looks_at_all_of_it_anew_and_the_reduced_iteration_stays_known(tmp_path: Path) -> None:
-    made = asked(tmp_path, judged_criterion(1), criterion(2), files=("x.txt",))
-    made.judge(reply(made.nonce, answer("C1")))
-    made.work("done-2.txt")
-    made.ask()
-    made.says(answer("C1"))
-    assert made.judge().independence == "full"
-    (end,) = made.rows("ended")
-    assert end["receipt"]["independence"] == "full"
-    assert made.status().reduced_iterations == [1]
-
-
-def test_a_file_where_code_can_tell_everything_changes_nothing(tmp_path: Path) -> None:
-    made = make_project(tmp_path)
-    made.start(criterion(1))
-    made.work("x.txt")
-    judged = made.judge(reply("f" * 32, answer("C1", "there")))
-    assert (judged.verdict, judged.independence) == ("fail", "full")
-    assert any("--result is ignored" in note for note in judged.notes)
 
 
 # Sizes

@@ -57,18 +57,6 @@ def test_each_verdict_has_its_exit_code_and_its_table(made: Project) -> None:
     assert "independently" not in out
 
 
-def test_what_is_blocked_is_not_to_be_tried(tmp_path: Path) -> None:
-    made = make_project(tmp_path)
-    made.start(judged_criterion(1), criterion(2))
-    for number in range(3):
-        made.work(f"x-{number}.txt")
-        made.ask()
-        made.says({**answer("C1", result="fail"), "suggested_action": "add a sentence"})
-        _, out, _ = omo(made, "judge")
-    assert "Blocked: do not retry; the user decides" in out
-    assert "try:" not in out
-
-
 def test_what_failed_and_what_broke_is_said(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1), criterion(2))
@@ -91,33 +79,6 @@ def test_a_file_outside_the_project_is_read_and_its_independence_shown(tmp_path:
     assert "Not judged independently: no hook saw the judge of iteration 1 say it." in out
     assert "Challenge to C2: an empty file will do" in out
     assert "tell the user" in err
-
-
-def test_an_answer_on_stdin_is_read(made: Project) -> None:
-    code, data = omo_json(made, "judge", "--result", "-", stdin=reply(made.nonce, answer("C1")))
-    assert (code, data["independence"], data["criteria"][0]["source"]) == (3, "reduced", "inline")
-
-
-def test_a_file_of_the_project_changes_what_is_judged_and_costs_nothing(made: Project) -> None:
-    made.write("answer.json", reply(made.nonce, answer("C1")))
-    code, _, err = omo(made, "judge", "--result", "answer.json")
-    assert code == 4
-    assert "others since: answer.json" in err
-    assert {"exec-circumvention", "judge-unknown", "judged"}.isdisjoint(made.kinds())
-    (made.root / "answer.json").unlink()
-    made.git("config", "core.excludesFile", str(made.root / ".git" / "ignored"))
-    (made.root / ".git" / "info" / "exclude").write_text("answer.json\n")
-    first = made.rows("brief")[0]["nonce"]  # these are the files that it was about
-    made.write("answer.json", reply(first, answer("C1")))
-    assert omo(made, "judge", "--result", "answer.json")[0] == 3
-    assert "judged" in made.kinds()
-
-
-@pytest.mark.parametrize("named", ["gone.json", ".", "a\0b"])
-def test_a_file_that_cannot_be_read_is_bad_input(made: Project, named: str) -> None:
-    code, _, err = omo(made, "judge", "--result", named)
-    assert code == 2
-    assert "--result" in err
 
 
 # The texts

@@ -32,12 +32,6 @@ def test_every_criterion_is_in_one_group(project: Project) -> None:
     assert [line.split()[0] for line in lines[1::2]] == ["C2", "C4", "C5", "C3", "C1"]
 
 
-def test_what_nobody_could_tell_is_not_called_work(project: Project) -> None:
-    project.start(criterion(1))
-    project.judged(C1="unknown")
-    assert shown(project).startswith("Not judged yet (1)")
-
-
 def test_a_regression_names_the_files_changed_since_it_passed(project: Project) -> None:
     mixed(project)
     state = project.status()

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.ralph.project import Project, criterion, judged_criterion
 
 TASK = "make the README list\nevery command of the tool"
-REQUEST = ("C0", "request", "pass")
 
 
 def test_it_is_kept_as_typed_shown_in_every_round_and_put_to_the_judge(project: Project) -> None:
@@ -33,21 +30,6 @@ def test_what_is_asked_for_under_way_is_where_a_session_is_sent_after_a_compacti
     project.types("/omo:ralph and translate it into German")
     assert 'and later, as they typed it: "and translate it into German"' in project.check("next").out
     assert 'and later, as they typed it: "and translate it into German"' in project.check("status").out
-
-
-@pytest.mark.parametrize("by", ["agent", "user"])
-def test_what_was_typed_outranks_what_is_handed_on(project: Project, by: str) -> None:
-    project.types(f"/omo:ralph {TASK}")
-    assert project.start(request="something easier", by=by).request == TASK
-
-
-def test_a_request_belongs_to_the_run_after_it_and_to_one_that_goes_on(project: Project) -> None:
-    project.types(f"/omo:ralph {TASK}")
-    project.start()
-    project.abandon("it is more work than it seemed")
-    assert project.start().request == TASK
-    project.judged(C0="pass", C1="pass", C2="pass")
-    assert project.start(criterion(3)).request == ""
 
 
 def test_a_request_that_was_not_met_is_no_lesson_for_another_one(project: Project) -> None:
@@ -82,14 +64,6 @@ def test_a_very_long_request_is_cut_and_fits(project: Project) -> None:
 # Whose the criteria are
 
 
-def test_a_file_and_a_request_are_both_kept(project: Project) -> None:
-    project.types(f"/omo:ralph {TASK}")
-    project.criteria_file()
-    project.types("/omo:ralph criteria.json")
-    state = project.start()
-    assert (state.is_confirmed, state.request) == (True, TASK)
-
-
 def test_a_file_of_wishes_is_what_they_ask_for(project: Project) -> None:
     project.write("TODO.md", "- the sum is right\n")
     project.types("/omo:ralph TODO.md")
@@ -104,15 +78,3 @@ def test_who_ended_a_run_and_begins_it_anew_need_not_say_again_what_they_want(pr
     less = ("--reduced-scope", "one line in a script")
     ran = project.check("ralph", "start", *less, by="user", session=project.session)
     assert "The user asked for, as they typed it" in ran.out
-
-
-def test_who_starts_a_run_confirms_its_criteria(project: Project) -> None:
-    assert project.start(by="user").is_confirmed
-    assert "The user confirmed the criteria." in project.check("ralph", "status").out
-
-
-@pytest.mark.parametrize("prompt", ["/omo:ralph", "/omo:ralph  ", "what is /omo:ralph?", "/omo:ulw x"])
-def test_nothing_else_is_kept(project: Project, prompt: str) -> None:
-    project.types(prompt)
-    state = project.start()
-    assert (state.request, state.is_confirmed) == ("", False)

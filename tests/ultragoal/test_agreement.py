@@ -110,19 +110,3 @@ def test_a_good_gate_completes_a_goal_only_where_it_may(planned: Project, state:
     assert [words for words in refusal if words not in ran.err] == []
     if state.startswith("goal "):
         set_back(planned, "failed")  # which needs no goal of the session
-
-
-@pytest.mark.parametrize("good", [True, False], ids=["a good gate", "a bad gate"])
-def test_a_goal_that_was_not_begun_is_refused_with_what_begins_it(shell: Project, good: bool) -> None:
-    omo(shell, "ultragoal", "create-goals", "--brief", BRIEF)
-    gate = json.dumps(valid_gate(shell.root) if good else {})
-    ran = finish(shell, gate)
-    assert (ran.code, "omo ultragoal complete-goals starts it" in ran.err) == (3, True)
-    omo(shell, "ultragoal", "complete-goals")
-    for argv in (
-        ("checkpoint", "--goal-id", "G002", "--evidence", "seen", "--quality-gate-json", gate),
-        ("checkpoint", "--goal-id", "G002", "--status", "failed", "--evidence", "x"),
-        ("record-review-blockers", "--goal-id", "G002", "--objective", "It must.", "--evidence", "seen"),
-    ):
-        ran = shell.agent("ultragoal", *argv)
-        assert (ran.code, "once no other goal is under way" in ran.err) == (3, True), ran.err

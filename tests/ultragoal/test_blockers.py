@@ -51,20 +51,6 @@ def test_a_finding_becomes_a_goal_and_the_reviewed_one_waits_for_it(project: Pro
     assert (row["kind"], row["goalId"]) == ("review_blockers_recorded", "G001")
 
 
-def test_with_its_last_blocker_the_reviewed_goal_is_under_way_again_and_closed_by_a_gate_of_its_own(
-    project: Project,
-) -> None:
-    first, second = project.review("G001", "First finding.").goal.id, project.review("G001", "Second finding.").goal.id
-    for name in ("G002", "G003", first):
-        assert project.hand_out() == project.goal(name)
-        project.complete(name)
-    assert project.statuses()["G001"] == "review_blocked"
-    assert project.complete(second).started == "G001"
-    assert (project.statuses()["G001"], project.final()) == ("active", None)
-    project.complete("G001")
-    assert project.final() == "G001"
-
-
 @pytest.mark.parametrize("following", [["G001", "G002"], ["G002", "G003"]])
 def test_a_goal_whose_review_is_satisfied_comes_next_unless_it_waits(project: Project, following: list[str]) -> None:
     blocker = project.review("G001").goal.id
@@ -75,24 +61,3 @@ def test_a_goal_whose_review_is_satisfied_comes_next_unless_it_waits(project: Pr
     assert f"blocked by {blocker}" in project.agent("ultragoal", "status").out
     assert project.complete(blocker).started == following[0]
     assert project.complete(following[0]).started == following[1]
-
-
-def test_a_blocker_may_itself_be_reviewed(project: Project) -> None:
-    blocker = project.review("G001").goal.id
-    for name in ("G002", "G003"):
-        project.hand_out()
-        project.complete(name)
-    assert project.hand_out() == project.goal(blocker)
-    assert project.review(blocker, "Its test cannot fail.").goal.blocks == blocker
-
-
-def test_a_blocker_whose_blocker_is_superseded_lets_its_parent_be_tried_again(project: Project) -> None:
-    """There is always a way on, whatever became of the goals that were to resolve a review."""
-    blocker = project.review("G001").goal.id
-    for name in ("G002", "G003"):
-        project.hand_out()
-        project.complete(name)
-    project.hand_out()
-    project.set_back(blocker, "blocked")
-    project.supersede(blocker)
-    assert project.hand_out() == project.goal("G001")

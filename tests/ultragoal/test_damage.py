@@ -9,16 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from omo.errors import Refused
-from omo.state import ledger
-from omo.workflows.ultragoal import goal_tool, lifecycle
+from omo.workflows.ultragoal import lifecycle
 from tests.ultragoal.project import ONE, THREE, Project
 
 Lines = list[bytes]
-
-REPAIR = "omo ledger repair --session abc123"
 CLEAR = "omo state clear --mode ultragoal --force --session abc123"
-FORGED = b'{"seq": 6, "ts": "t", "kind": "goal_checkpointed", "goalId": "G002", "status": "complete", "evidence": "e"}'
 
 
 def lines(project: Project) -> Lines:
@@ -95,90 +90,20 @@ def test_a_copy_of_a_project_leaves_the_plan_to_the_original(project: Project, t
 # The ledger
 
 
-def edit_receipt(rows: Lines) -> Lines:
-    return [*rows[:3], rows[3].replace(b'"independence": "reduced"', b'"independence": "full"'), *rows[4:]]
-
-
-def forged_and_cut(rows: Lines) -> Lines:
-    """The receipt says more than it did, the row behind it follows it, and the last is gone."""
-    receipt = rows[3].replace(b'"independence": "reduced"', b'"independence": "full"')
-    return [*rows[:3], receipt, rows[4].replace(ledger.digest_of(rows[3]).encode(), ledger.digest_of(receipt).encode())]
-
-
-# What was done, and how many rows are known to be whole after it: row 4 has the receipt of G001, row 5 starts G002.
-DAMAGE: dict[str, tuple[Callable[[Lines], Lines], int]] = {
-    "a note edited": (lambda rows: [*rows[:5], rows[5].replace(b"seen", b"SEEN")], 5),
-    "a start edited": (lambda rows: [*rows[:4], rows[4].replace(b"G002", b"G003"), *rows[5:]], 4),
-    "a checkpoint edited": (edit_receipt, 3),
-    "a checkpoint edited, and chained anew": (forged_and_cut, 3),
-    "its beginning edited": (lambda rows: [rows[0].replace(b"Parse", b"PARSE"), *rows[1:]], 0),
-    "without its beginning": (lambda rows: rows[1:], 0),
-    "a row removed": (lambda rows: [*rows[:4], *rows[5:]], 4),
-    "the last row cut": (lambda rows: rows[:5], 5),
-    "all cut behind the receipt": (lambda rows: rows[:4], 4),
-    "the last row cut and another put in its place": (lambda rows: [*rows[:5], FORGED], 5),
-    "rubbish put in": (lambda rows: [*rows[:4], b"rubbish", *rows[4:]], 4),
-    "a forged row put in": (lambda rows: [*rows[:5], FORGED, *rows[5:]], 5),
-    "a row copied to the end": (lambda rows: [*rows, rows[2]], 6),
-    "only rubbish": (lambda rows: [b"rubbish"], 0),
-    "emptied": (lambda rows: [], 0),
+# What a damaged ledger whose beginning is whole costs is in tests/cli/test_ultragoal.py.
+WITHOUT_A_BEGINNING: dict[str, Callable[[Lines], Lines]] = {
+    "its beginning edited": lambda rows: [rows[0].replace(b"Parse", b"PARSE"), *rows[1:]],
+    "without its beginning": lambda rows: rows[1:],
+    "only rubbish": lambda rows: [b"rubbish"],
+    "emptied": lambda rows: [],
 }
 
 
-def harmed(project: Project, name: str) -> str:
-    """The command that mends it."""
+@pytest.mark.parametrize("harm", WITHOUT_A_BEGINNING.values(), ids=WITHOUT_A_BEGINNING)
+def test_of_what_has_no_beginning_any_more_nothing_can_go_on(project: Project, harm: Callable[[Lines], Lines]) -> None:
     at_work(project)
-    harm, whole = DAMAGE[name]
     put(project, harm(lines(project)))
-    assert len(project.run().journal.whole()) == whole
-    return REPAIR if whole else CLEAR
-
-
-@pytest.mark.parametrize("name", DAMAGE)
-def test_a_damaged_ledger_waits_for_the_user(project: Project, name: str) -> None:
-    mend = harmed(project, name)
-    step = project.step()
-    assert (step.action, step.who, mend in step.command) == ("tell-user", "user", True)
-    attempts = (
-        lambda: project.create(ONE, force=True),
-        lambda: project.hand_out(),
-        lambda: project.steer("annotate_ledger"),
-        lambda: project.complete("G002", gate={}),
-        lambda: goal_tool.operate("complete", project.run()),
-        lambda: goal_tool.operate("drop", project.run()),
-        lambda: lifecycle.clear(project.caller(), force=True),
-    )
-    for attempt in attempts:
-        with project.refused("not as omo wrote it", mend):
-            attempt()
-    project.tell()
-    told = project.told()
-    question = f"Run in a terminal of your own: {mend} ("
-    assert (told["state"], told["told"], told["question"].startswith(question)) == ("blocked", False, True)
-
-
-@pytest.mark.parametrize("name", [name for name, (_, whole) in DAMAGE.items() if whole])
-def test_what_is_whole_stands_after_the_users_repair_and_the_plan_goes_on(project: Project, name: str) -> None:
-    harmed(project, name)
-    project.tell()
-    damaged = project.ledger.read_bytes()
-    assert project.user("ledger", "repair", "--session", project.session).code == 0
-    (kept,) = project.directory.glob("ledger.jsonl.damaged-*")
-    assert kept.read_bytes() == damaged
-    assert project.run().problems == []
-    assert project.told()["state"] == "active"
-    is_proven = DAMAGE[name][1] >= 4
-    assert project.statuses()["G001"] == ("complete" if is_proven else "active")
-    while (goal := project.plan().active or project.hand_out()) is not None:
-        project.complete(goal.id)
-    assert project.final() == "G003"
-    (exception,) = project.plan().exceptions
-    assert exception["what"] == f"its ledger was damaged after row {DAMAGE[name][1]}"
-
-
-@pytest.mark.parametrize("name", [name for name, (_, whole) in DAMAGE.items() if not whole])
-def test_of_what_has_no_beginning_any_more_nothing_can_go_on(project: Project, name: str) -> None:
-    harmed(project, name)
+    assert project.run().journal.whole() == []
     refused = project.user("ledger", "repair", "--session", project.session)
     assert (refused.code, CLEAR.split(" --session")[0] in refused.err) == (3, True)
     before = project.files()
@@ -190,18 +115,3 @@ def test_of_what_has_no_beginning_any_more_nothing_can_go_on(project: Project, n
     project.create(ONE)
     project.finish()
     assert project.final() == "G001"
-
-
-def test_a_plan_whose_directory_was_removed_is_said_to_be_gone(project: Project) -> None:
-    at_work(project)
-    shutil.rmtree(project.directory)
-    assert "is gone" in project.run().problems[0]
-    for refused in (lambda: project.create(ONE), lambda: lifecycle.clear(project.caller(), force=False)):
-        with pytest.raises(Refused) as caught:
-            refused()
-        assert CLEAR in caught.value.fix
-    sealed = lifecycle.clear(project.caller("user"), force=True)
-    assert sealed is not None
-    assert not [path for path in sealed.kept if "/ultragoal/" in path], "nothing was there to be kept"
-    project.create(ONE)
-    project.finish()

@@ -13,7 +13,7 @@ from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.plan import POINTER
 from omo.workflows.ultragoal.run import PlanRun, begin
 from omo.workflows.ultragoal.session_goal import LEADS_TO, MOVES, SessionGoalOutcome, ToolGoal
-from tests.ultragoal.project import THREE, WHY, Project, words_of
+from tests.ultragoal.project import THREE, WHY, Project
 
 OPERATIONS: dict[str, Callable[[PlanRun], SessionGoalOutcome]] = {
     name: partial(goal_tool.operate, name) for name in MOVES
@@ -73,13 +73,6 @@ def test_every_pair_of_status_and_operation(project: Project, status: str, opera
     )
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_without_a_plan_there_is_no_goal_and_what_makes_one_is_named(project: Project, operation: str) -> None:
-    with project.refused("has no ultragoal plan", "omo ultragoal create-goals"):
-        OPERATIONS[operation](project.run())
-    assert project.state_files() == {}
-
-
 def test_a_plan_of_before_its_ledger_had_the_goal_asks_for_one(project: Project) -> None:
     run = begin(project.caller())
     run.append(create.plan_row(run, parse(THREE), "aggregate"), {"kind": "goal_resumed", "goal": "t1"})
@@ -105,29 +98,6 @@ def test_a_goal_that_would_block_every_checkpoint_is_refused(project: Project, m
     assert project.tool() is None
 
 
-# Pausing
-
-
-def refused_pause(project: Project) -> str:
-    with pytest.raises(Refused) as refused:
-        goal_tool.operate("pause", project.run())
-    return words_of(refused.value)
-
-
-def test_a_pause_needs_the_latest_row_to_say_that_a_person_is_needed(project: Project) -> None:
-    planned(project).start()
-    words = refused_pause(project)
-    assert [text for text in ("goal_started", "classify-blocker", "steer") if text not in words] == []
-    project.classify("resolvable")
-    assert "blocker_classified" in refused_pause(project)
-    project.classify()
-    project.append(steered("annotate_ledger"))
-    assert "steering_accepted" in refused_pause(project)
-    project.classify()
-    goal_tool.operate("pause", project.run())
-    assert (live(project).status, live(project).why) == ("paused", "the key is with the user")
-
-
 # Completing
 
 
@@ -137,20 +107,6 @@ def refused_completion(project: Project) -> Refused:
     assert live(project).status == "active"
     assert "omo " in refused.value.fix
     return refused.value
-
-
-def test_a_storys_goal_is_complete_with_that_storys_receipt(project: Project) -> None:
-    planned(project, "per-story").start("G001")
-    error = refused_completion(project)
-    assert (error.details["defects"], "G001" in error.fix) == (["G001 is active"], True)
-    project.close("G001")
-    assert goal_tool.operate("complete", project.run()).changed
-    project.start("G003")
-    goal_tool.operate("create", project.run())
-    project.close("G002", "G003")
-    project.gate_file("G002").unlink()
-    assert goal_tool.operate("complete", project.run()).changed
-    assert project.plan().outcome is None, "G002 is not proven any more"
 
 
 def test_a_story_that_others_replaced_is_dropped_not_completed(project: Project) -> None:
@@ -165,6 +121,3 @@ def test_rewording_a_story_does_not_set_its_goal_free(project: Project) -> None:
     goal_tool.operate("drop", project.run())
     goal_tool.operate("create", project.run())
     assert live(project).objective == "Read all files."
-
-
-# Damage

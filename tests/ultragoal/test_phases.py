@@ -15,9 +15,7 @@ from omo.hosts import claude
 from omo.state import paths, runtime
 from omo.stop import rules
 from omo.stop.situation import Situation
-from omo.work import session
-from omo.workflows.ultragoal import goal_tool, goals, lifecycle
-from omo.workflows.ultragoal.lifecycle import CALLEES
+from omo.workflows.ultragoal import goal_tool, lifecycle
 from omo.workflows.ultragoal.run import ULTRAGOAL
 from tests.ultragoal.project import LIMITS, ONE, TWO, Project
 
@@ -29,10 +27,6 @@ def phase(project: Project) -> str:
 
 def write(project: Project, wanted: str) -> tuple[str, str]:
     return lifecycle.write_phase(project.run("user"), wanted)
-
-
-def hand_off(project: Project, to: str) -> str:
-    return lifecycle.hand_off(project.run("user"), to)
 
 
 def stopping(project: Project) -> tuple[str, str]:
@@ -88,65 +82,6 @@ def test_only_the_handoff_mark_can_be_written(project: Project, before: str) -> 
     assert write(project, "active") == ("handoff", before), "the phase follows from the goals again"
 
 
-@pytest.mark.parametrize("by", ["agent", "user"])
-def test_while_handed_off_stop_lets_go_and_tells_the_user_once(planned: Project, by: str) -> None:
-    assert stopping(planned)[0] == "block"
-    if by == "agent":
-        with planned.refused("2 goals open", "human_blocked"):
-            lifecycle.write_phase(planned.run(by), "handoff")
-        with planned.refused("2 goals open", "human_blocked"):
-            lifecycle.hand_off(planned.run(by), "ralph")
-        goals.classify(planned.run(), "human_blocked", evidence="the user wants to plan it anew")
-    lifecycle.write_phase(planned.run(by), "handoff")
-    assert (planned.told()["state"], "ask" in planned.told()["deny"]) == ("paused", False)
-    rule, text = stopping(planned)
-    assert (rule, f"marked ready for handoff by the {by}" in text) == ("waiting", True)
-    assert stopping(planned) == ("waiting", "")
-    write(planned, "active")
-    planned.now += 60
-    assert (planned.told()["state"], "ask" in planned.told()["deny"]) == ("active", True)
-    assert stopping(planned)[0] == "block"
-
-
-def test_a_detour_through_a_handoff_gives_no_new_budget(planned: Project) -> None:
-    planned.change_row(lambda row: session.exhaust(row, rule="cap", why="8 blocks"), {"kind": "allowed"})
-    write(planned, "handoff")
-    write(planned, "active")
-    assert (planned.told()["state"], planned.row()["ulw"]["enabled"]) == ("exhausted", False)
-
-
-# Handing off
-
-
-def test_a_handoff_is_in_the_plans_ledger_and_changes_no_other_session(planned: Project) -> None:
-    other = planned.other()
-    other.create(TWO)
-    other.tell()
-    theirs = (other.row(), other.rows())
-    write(planned, "handoff")
-    assert hand_off(planned, "ultraplan") == "handoff"
-    row = planned.rows()[-1]
-    assert (row["kind"], row["to"], row["actor"]) == ("handed_off", "ultraplan", "user")
-    assert "handed off to ultraplan by the user" in stopping(planned)[1]
-    assert (other.row(), other.rows()) == theirs
-    write(planned, "active")
-    assert (planned.told()["state"], stopping(planned)[0]) == ("active", "block")
-
-
-@pytest.mark.parametrize("before", [*PLANS, "handoff"])
-def test_forward_from_any_phase_back_only_from_handoff_or_complete(project: Project, before: str) -> None:
-    make(project, "active" if before == "handoff" else before)
-    if before == "handoff":
-        write(project, "handoff")
-    for to in CALLEES:
-        if before == "missing" or (to == "ultraplan" and before not in ("handoff", "complete")):
-            with pytest.raises(Refused) as refused:
-                hand_off(project, to)
-            assert "omo " in refused.value.fix
-        else:
-            assert hand_off(project, to) == "handoff"
-
-
 # Clearing
 
 
@@ -183,12 +118,6 @@ def test_what_the_agent_gives_up_is_shown_to_the_user_and_clearing_again_does_no
     assert planned.told() == {}
 
 
-def test_what_the_user_clears_does_not_turn_off_what_else_is_on(planned: Project) -> None:
-    planned.change_row(lambda row: session.arm(row, by="user", limits=LIMITS, now=planned.now), {"kind": "x"})
-    lifecycle.clear(planned.caller("user"), force=True)
-    assert stopping(planned)[0] == "block"
-
-
 def garbage(path: Path) -> None:
     path.write_bytes(b"\xff\x00 not ours \n{]\n")
 
@@ -222,13 +151,6 @@ def test_a_file_or_a_link_where_a_directory_should_be_is_moved_as_it_is(planned:
     place.write_text("a file")
     assert lifecycle.clear(planned.caller("user"), force=True) is not None
     assert "a file" in [path.read_text() for path in kept_bytes(planned) if path.is_file()]
-
-
-def test_a_crash_after_the_move_is_finished_by_the_next_clear(planned: Project) -> None:
-    place = planned.directory
-    os.rename(place, place.with_name(f"{place.name}.cleared-1"))
-    assert lifecycle.clear(planned.caller("user"), force=True) is not None
-    assert planned.told() == {}
 
 
 def test_an_agent_cannot_seal_a_plan_that_it_ruined(planned: Project) -> None:

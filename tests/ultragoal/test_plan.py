@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from omo.errors import BadInput, Unreadable
-from omo.workflows.ultragoal import end
+from omo.errors import Unreadable
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import Plan, fold
 
@@ -44,40 +43,6 @@ def closed(name: str, status: str = "complete", **more: Any) -> Row:
     return {"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": "seen", **more}
 
 
-def steered(mutation: str, **more: Any) -> Row:
-    return {"kind": "steering_accepted", "mutation": mutation, "evidence": "e", "rationale": "r", **more}
-
-
-def test_what_waits_for_a_person_is_kept_with_the_goal_until_it_moves() -> None:
-    said = {"kind": "blocker_classified", "classification": "human_blocked", "evidence": "the key", "goalId": "G001"}
-    plan = told(started("G001"), closed("G001", "blocked"), said)
-    assert plan.goal("G001").human_blocked == "the key"
-    assert plan.is_human_blocked
-    later = told(started("G001"), closed("G001", "blocked"), said, steered("annotate_ledger"))
-    assert not later.is_human_blocked, "it has to be the latest row"
-    assert later.goal("G001").human_blocked == "the key"
-    assert not told(started("G001"), closed("G001", "blocked"), said, started("G001")).goal("G001").human_blocked
-
-
-def test_a_plan_of_an_earlier_version_with_a_lighter_gate_goes_on_and_names_what_nobody_reviewed() -> None:
-    goals = [{**goal, "gate": "full"} for goal in CREATED["goals"]]
-    receipt = {"receiptId": "r1", "gate": "light", "independence": "light", "agents": []}
-    rows: list[Any] = [{**CREATED, "gate": "light", "goals": goals}, {**started("G001"), "ts": "t2"}]
-    rows.append({**closed("G001", completionVerification=receipt), "ts": "t3"})
-    plan = fold(rows)
-    assert plan is not None
-    assert [goal.id for goal in plan.open_goals] == ["G002", "G003"]
-    assert "no clean verdict of omo:architect or omo:qa on its files was seen for G001" in end.doubts_of(plan)[0]
-
-
-def test_a_classification_for_no_goal_is_for_what_is_under_way_or_stuck() -> None:
-    said = {"kind": "blocker_classified", "classification": "human_blocked", "evidence": "the key"}
-    plan = told(started("G001"), closed("G001", "blocked"), started("G002"), said)
-    assert [goal.id for goal in plan.goals if goal.human_blocked] == ["G001", "G002"]
-    resolved = told(started("G001"), closed("G001", "blocked"), said, {**said, "classification": "resolvable"})
-    assert not resolved.goal("G001").human_blocked
-
-
 @pytest.mark.parametrize(
     "row",
     [
@@ -94,10 +59,3 @@ def test_a_classification_for_no_goal_is_for_what_is_under_way_or_stuck() -> Non
 def test_a_row_that_is_not_of_its_kind_is_named_and_nothing_is_guessed(row: Row) -> None:
     with pytest.raises(Unreadable, match="row 2 of the plan's ledger"):
         told(row)
-
-
-@pytest.mark.parametrize(("typed", "hint"), [("g1", "G001"), ("G0001", "there are G001"), ("foo", "G001, G002")])
-def test_a_goal_that_is_not_there_is_answered_with_those_that_are(typed: str, hint: str) -> None:
-    with pytest.raises(BadInput, match="no goal") as caught:
-        told().goal(typed)
-    assert hint in caught.value.fix

@@ -11,61 +11,6 @@ from omo.workflows.ultragoal import goal_tool
 from tests.ultragoal.project import THREE, Project
 
 
-def rejected(project: Project) -> None:
-    with pytest.raises(OmoError):
-        project.steer("revise_pending_wording", goal_id="G001", title="Other")
-    assert project.kinds()[-1] == "steering_rejected"
-
-
-def resumed(project: Project) -> None:
-    project.classify()
-    goal_tool.operate("pause", project.run())
-    goal_tool.operate("resume", project.run())
-    assert project.kinds()[-1] == "goal_resumed"
-
-
-BOOKKEEPING: dict[str, Callable[[Project], object]] = {
-    "a note": lambda project: project.steer("annotate_ledger"),
-    "a note about the goal": lambda project: project.steer("annotate_ledger", goal_id="G001"),
-    "a refused attempt": rejected,
-    "a resolvable blocker": lambda project: project.classify("resolvable"),
-    "a resolvable blocker of the goal": lambda project: project.classify("resolvable", goal="G001"),
-}
-OF_OTHERS: dict[str, Callable[[Project], object]] = {
-    **BOOKKEEPING,
-    "another goal starts and fails": lambda project: project.set_back("G002", "failed"),
-    "another goal is added": lambda project: project.add(),
-    "the pending ones are put in another order": lambda project: (
-        project.add(),
-        project.steer("reorder_pending", order='["G004", "G003"]'),
-    ),
-    "a person is needed": lambda project: project.classify(),
-    "a pause and its end": resumed,
-    "another goal is reviewed": lambda project: project.review("G002"),
-    "another goal is complete": lambda project: project.complete("G002"),
-}
-
-
-@pytest.mark.parametrize("happens", OF_OTHERS.values(), ids=OF_OTHERS)
-def test_nothing_that_leaves_the_goal_alone_stales_its_receipt(
-    project: Project, happens: Callable[[Project], object]
-) -> None:
-    project.begin(THREE).complete("G001")
-    before = project.receipt("G001")
-    happens(project)
-    assert project.stale("G001") == ""
-    assert project.receipt("G001") == before
-
-
-@pytest.mark.parametrize("happens", BOOKKEEPING.values(), ids=BOOKKEEPING)
-def test_bookkeeping_never_stales_the_final_receipt(project: Project, happens: Callable[[Project], object]) -> None:
-    project.finished()
-    happens(project)
-    assert project.final() == "G002"
-    assert project.step().action == "complete-goal"
-    assert goal_tool.operate("complete", project.run()).changed
-
-
 def test_a_receipt_says_what_it_covers(project: Project) -> None:
     project.finished()
     first, last = project.receipt("G001"), project.receipt("G002")
@@ -86,16 +31,6 @@ def test_a_goal_added_after_the_end_stales_the_final_receipt_and_its_completion_
     project.complete(added)
     assert project.final() == added
     assert project.receipt(added)["receiptKind"] == "final-aggregate"
-    assert goal_tool.operate("complete", project.run()).changed
-
-
-def test_completing_an_early_goal_again_at_the_end_moves_the_final_receipt_to_it(project: Project) -> None:
-    project.finished(THREE)
-    project.complete("G001", "seen once more")
-    assert project.final() == "G001"
-    assert set(project.receipt("G001")["covers"]) == {"G001", "G002", "G003"}
-    project.complete("G002", "and this one")
-    assert project.final() == "G002"
     assert goal_tool.operate("complete", project.run()).changed
 
 

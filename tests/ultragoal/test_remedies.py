@@ -8,7 +8,7 @@ from omo.errors import OmoError
 from omo.workflows.ultragoal.checkpoint import subject_of
 from omo.workflows.ultragoal.gate import rules
 from tests.project import Project as AnyProject
-from tests.ultragoal.project import ONE, TWO, Project, commit
+from tests.ultragoal.project import ONE, Project, commit
 
 
 @pytest.mark.parametrize("option", ["--goal-json", "--executor-qa-json"])
@@ -23,13 +23,6 @@ def test_half_a_character_never_ends_in_a_crash(shell: AnyProject, option: str) 
     )
     ran = shell.agent(*command, option, text)
     assert ran.code in (2, 3)
-
-
-def test_a_story_is_handed_out_with_its_own_objective_as_the_sessions_goal(shell: AnyProject) -> None:
-    shell.agent("ultragoal", "create-goals", "--brief", TWO, "--goal-mode", "per-story")
-    assert "The session's goal: Read the file." in shell.agent("ultragoal", "complete-goals").out
-    given = shell.agent("ultragoal", "complete-goals", "--json").json
-    assert given["objective"] == shell.agent("goal", "get", "--json").json["goal"]["objective"] == "Read the file."
 
 
 @pytest.mark.parametrize("now", [None, "{}", "rubbish", '{"computer_control": ["other"]}'])

@@ -73,13 +73,6 @@ def judge(project: Project, qa: object, *, spec: str | None = SPEC, source: Sour
 # What is under review
 
 
-def test_the_working_tree_is_everything_since_the_base_branch_was_left(project: Project) -> None:
-    found = find(project)
-    assert (found.kind, found.name, found.base) == ("worktree", "feature", "main")
-    assert found.changed == ["one.txt", "two.txt"]
-    assert not found.away
-
-
 def test_a_branch_is_what_was_committed_on_it(project: Project) -> None:
     found = find(project, branch="feature")
     assert (found.kind, found.base, found.changed) == ("branch", "main", ["one.txt"])
@@ -105,38 +98,6 @@ def test_a_branch_without_a_base_cannot_be_reviewed() -> None:
     with pytest.raises(NotEvaluable, match="left none of origin/dev"):
         find(project, branch="trunk")
     assert find(project).base == "HEAD"
-
-
-@pytest.mark.parametrize(
-    ("branches", "nearest"),
-    [(["main"], "main"), (["main", "dev"], "dev"), (["dev", "main"], "main"), (["main", "topic"], "main")],
-)
-def test_the_base_is_the_branch_that_was_left_last(branches: list[str], nearest: str) -> None:
-    """Each branch is one commit further than the one before; of two as near, the remote one is taken."""
-    project = make()
-    git(project.root, "checkout", "-q", "-b", "work")
-    for name in branches:
-        commit(project.root, f"{name}.txt")
-        git(project.root, "branch", name)
-    commit(project.root, "mine.txt")
-    source = find(project)
-    assert (source.base, source.base_commit) == (nearest, git(project.root, "rev-parse", nearest))
-    git(project.root, "update-ref", f"refs/remotes/origin/{nearest}", nearest)
-    assert find(project).base == f"origin/{nearest}"
-
-
-def test_what_cannot_be_reviewed_is_refused(project: Project) -> None:
-    for name in ("gone", "", "-x", "--all", "feature:one.txt", "HEAD~99"):
-        with pytest.raises(BadInput, match="--branch"):
-            find(project, branch=name)
-
-
-def test_a_branch_is_not_its_own_base(project: Project) -> None:
-    git(project.root, "update-ref", "refs/remotes/origin/main", "main")
-    git(project.root, "checkout", "-q", "main")
-    commit(project.root, "direct.txt")
-    found = find(project)
-    assert (found.name, found.base, found.changed) == ("main", "origin/main", ["direct.txt", "two.txt"])
 
 
 # A pull request, with a gh of our own on PATH
@@ -283,37 +244,6 @@ def test_a_whole_gate_may_be_handed_in_and_what_is_no_qa_fails(project: Project)
     answers: tuple[object, ...] = ([], "passed", {}, 7, {"executorQa": None}, None)
     for qa in answers:
         assert judge(project, qa).verdict == FAIL
-
-
-def test_what_qa_reports_as_open_is_a_finding_in_every_shape(project: Project) -> None:
-    shapes: list[tuple[object, str]] = [
-        ("the date is wrong", "the date is wrong"),
-        ({"message": "the date is wrong", "severity": "high"}, "the date is wrong"),
-        (None, "null"),
-    ]
-    done = judge(project, {**qa_of(project), "blockers": [blocker for blocker, _ in shapes]})
-    assert done.findings == done.blockers
-    for blocker, (_, message) in zip(done.blockers, shapes, strict=True):
-        assert message in blocker
-
-
-def test_evidence_as_old_as_the_work_is_accepted(project: Project) -> None:
-    """Committed with the work, long before anybody reviewed it."""
-    qa = qa_of(project)
-    (project.root / ".gitignore").write_text(".sisyphus/\n", encoding="utf-8")
-    commit(project.root, "three.txt")
-    assert git(project.root, "ls-files", "artifacts")
-    done = judge(project, qa)
-    assert done.verdict == PASS, done.findings
-
-
-def test_the_suite_for_computer_control_is_asked_for_by_what_the_source_changed(project: Project) -> None:
-    commit(project.root, "mouse.py")
-    run = project.run(control_globs=("mouse.py",))
-    asked = review(run, find(project), spec=("intake.md", SPEC), executor_qa=qa_of(project))
-    assert asked.verdict == FAIL
-    other = project.run(control_globs=("keyboard.py",))
-    assert review(other, find(project), spec=("intake.md", SPEC), executor_qa=qa_of(project)).verdict == PASS
 
 
 def test_what_the_base_calls_computer_control_stays_so_when_the_work_takes_it_back(project: Project) -> None:

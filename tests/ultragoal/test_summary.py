@@ -23,12 +23,3 @@ def test_the_agent_cannot_make_the_user_attend_by_an_edit_of_the_projects_file(p
     project.create()
     commit(project.root, SETTINGS, '{"attended": true}')
     assert "attended" not in project.tell()
-
-
-def test_a_missing_final_receipt_denies_the_end(project: Project) -> None:
-    project.begin().finish()
-    (project.directory / "gates" / f"{project.receipt('G001')['qualityGateHash']}.json").unlink()
-    summary = denied(project)
-    assert set(summary) == {"complete"}
-    assert "the quality gate behind the receipt of G001 was edited or is gone" in summary["complete"]
-    assert "checkpoint --goal-id G001" in summary["complete"]

@@ -10,8 +10,7 @@ from omo.state import ledger
 from omo.work.lifecycle import require
 from omo.work.run import Run
 from omo.work.status import NextStep
-from omo.workflows.ultraplan import critique, finish, recover, start
-from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan import finish, recover, start
 from omo.workflows.ultraplan.finish import Failure, FinishedSession
 from omo.workflows.ultraplan.run import PLAN, PlanState
 from omo.workflows.ultraplan.run_audit import RunStatus, load_status
@@ -124,10 +123,3 @@ def started(tmp_path: Path, steps: int = 3, done: tuple[int, ...] = (), **change
         return made
 
     return put_back(tmp_path, make, steps, done, repr(changes))
-
-
-def record_critique(here: Project) -> None:
-    """As the journal has it once a critic found nothing; what makes a verdict clean is tested where it is decided."""
-    digest = documents.load(here.root / "plan.md", here.root).digest
-    row = {"kind": "critique", "digest": digest, "clean": True}
-    critique.reviews(here.state).change(lambda rows: (None, [row]), actor="agent", now=here.now, wait=5.0)

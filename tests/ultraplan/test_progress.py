@@ -189,14 +189,3 @@ def test_a_step_that_was_edited_after_it_was_done_is_asked_about(tmp_path: Path)
     told = project.check("plan", "critique", "plan.md", code=3).err
     assert "where it was done and edited since, put its text back" in told
     assert "must_contain" in told
-
-
-def test_the_done_part_of_a_session_has_to_hold_to_its_end(tmp_path: Path) -> None:
-    project = failed_after_its_first_step(tmp_path / "p")
-    revise(project, plan_text(2) + "\nA word more.\n")
-    critic(project)
-    project.check("plan", "start", "plan.md")
-    carry_out(project.root, 2)
-    project.write("src/part1.py", "nothing\n")
-    project.commit("refactor: lose part 1")
-    assert "step 1: drift" in project.check("plan", "finish", code=3).out

@@ -6,18 +6,16 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused
-from omo.state import paths
 from omo.work.lifecycle import require
 from omo.workflows.ultraplan import finish, verify
 from omo.workflows.ultraplan.run import PLAN, pinned_path
 from omo.workflows.ultraplan.run_audit import audit_file
 from tests.ultraplan.plans import plan_text, project, subject_of
-from tests.ultraplan.project import WHY, Project, make_project, record_critique, started
+from tests.ultraplan.project import WHY, Project, make_project, started
 
 FAILURE = (2, "ImportError: no module named parts", "another name, then a relative import")
 SKIP = {"On failure": "skip — not needed"}
@@ -31,21 +29,6 @@ def refused(command: Callable[[], object], match: str, kind: type[OmoError] = Re
 
 
 # start
-
-
-def test_start_records_the_base_the_fence_and_the_steps(tmp_path: Path) -> None:
-    here = make_project(tmp_path)
-    begun = here.start()
-    assert begun.state.base == here.git("rev-parse", "HEAD")
-    assert begun.state.steps == (1, 2, 3)
-    fence = {"touch": ["src/**", "tests/**"], "never": ["infra/**"], "root": str(here.root), "spec": "plan.md"}
-    assert here.told()["fence"] == {**fence, "uncommitted": [".sisyphus/"]}
-    assert here.counts() == ("active", 3, 3)
-    assert here.row()["ulw"]["enabled"] is True
-    assert (begun.next.action, begun.next.item) == ("execute", "1")
-    assert here.told()["next"] == "step 1 Add part 1", "the rest is what omo next is for"
-    assert begun.next.text.startswith("step 1 Add part 1; verify: ")
-    assert here.git("status", "--porcelain") == ""
 
 
 @pytest.mark.parametrize("name", ["edited.py", "src/app.py"])
@@ -71,9 +54,6 @@ def test_a_directory_without_git_cannot_be_started_in(tmp_path: Path) -> None:
     refused(Project(tmp_path).start, "no commit yet", NotEvaluable)
 
 
-# the critic's gate
-
-
 # one per worktree
 
 
@@ -91,15 +71,6 @@ def test_another_worktree_of_the_same_repository_is_free(tmp_path: Path) -> None
     here.start()
     here.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "other"))
     assert Project(tmp_path / "other", environ=here.environ).start(session="s2").state.base
-
-
-def test_a_session_whose_row_was_lost_is_known_and_not_started_twice(tmp_path: Path) -> None:
-    here = started(tmp_path, done=(1,))
-    Path(paths.runtime_file(here.state)).unlink()
-    refused(here.start, "is under way")
-    status, following = here.status()
-    assert (following.item, status.audit.missing) == ("2", [2, 3])
-    assert here.told()["fence"]["root"] == str(here.root)
 
 
 # the order of sessions
@@ -130,16 +101,6 @@ def test_what_was_skipped_stays_so_and_does_not_hold_up_the_next_session(tmp_pat
     assert re.findall(r"^### Step (\d)", Path(here.recover().spec).read_text(), re.M) == ["0", "3"]
 
 
-# preflight
-
-
-def test_where_git_takes_no_push_the_question_names_the_plan_that_needs_none(tmp_path: Path) -> None:
-    here = make_project(tmp_path, 1)
-    here.git("remote", "add", "origin", str(tmp_path / "nowhere"))
-    assert here.start(PATH=os.environ["PATH"]).missing
-    assert "or, where nothing is to be pushed, needs: [] in the plan says so" in here.told()["question"]
-
-
 # the contract is pinned
 
 
@@ -163,74 +124,7 @@ def test_editing_the_pinned_copy_ends_in_giving_up(tmp_path: Path) -> None:
     assert here.abandon().closed
 
 
-# progress is derived
-
-
-def test_progress_follows_the_commits_and_looking_twice_writes_nothing_new(tmp_path: Path) -> None:
-    here = started(tmp_path)
-    for number, left in ((1, 2), (2, 1), (3, 0)):
-        here.carry_out(number)
-        here.status()
-        assert here.told()["open"] == left
-    assert here.status()[1].action == "finish"
-    before = here.ledger().read_bytes(), Path(paths.events_file(here.state, "s1")).read_bytes()
-    here.status()
-    assert (here.ledger().read_bytes(), Path(paths.events_file(here.state, "s1")).read_bytes()) == before
-    here.root = here.root.rename(tmp_path / "moved")
-    assert here.status()[0].audit.passed == [1, 2, 3], "it goes along with its project"
-
-
-def test_only_a_step_that_passes_for_the_first_time_gives_the_budget_back(tmp_path: Path) -> None:
-    here = started(tmp_path)
-
-    def spent(row: dict[str, Any]) -> dict[str, Any]:
-        return {**row, "ulw": {**row["ulw"], "stopBlocks": 5}}
-
-    here.carry_out(1)
-    here.change_row(spent)
-    here.status()
-    assert here.row()["ulw"]["stopBlocks"] == 0
-    here.change_row(spent)
-    here.git("revert", "--no-edit", "HEAD")
-    assert 1 in here.status()[0].audit.missing
-    here.carry_out(1)
-    here.status()
-    assert here.row()["ulw"]["stopBlocks"] == 5
-    assert here.record().seen == (1,)
-
-
-@pytest.mark.parametrize("state", ["paused", "exhausted"])
-def test_what_was_paused_or_released_stays_so_and_can_still_end(tmp_path: Path, state: str) -> None:
-    here = started(tmp_path, 1)
-
-    def ended(row: dict[str, Any]) -> dict[str, Any]:
-        work = {"ultraplan": {**row["work"]["ultraplan"], "state": state, "endedBy": "cap"}}
-        return {**row, "ulw": {**row["ulw"], "enabled": state == "paused"}, "work": work}
-
-    here.change_row(ended)
-    here.status()
-    assert (here.told()["state"], bool(here.told()["fence"])) == (state, True)
-    here.carry_out(1)
-    here.finish()
-    assert (here.told()["state"], "fence" in here.told()) == ("done", False)
-
-
 # skip
-
-
-@pytest.mark.parametrize(
-    ("word", "way"),
-    [
-        ("skip", "if it fails, take it back, then: omo plan skip 1 --reason TEXT"),
-        ("revert", "if it fails, take it back, then: omo plan finish --failed 1"),
-        ("escalate", "if it fails: omo plan finish --failed 1"),
-        ("retry — by hand", "if it fails after retry: omo plan finish --failed 1"),
-    ],
-)
-def test_what_to_do_when_a_step_fails_is_what_its_plan_says(tmp_path: Path, word: str, way: str) -> None:
-    here = make_project(tmp_path, 1, step1={"On failure": word})
-    assert way in here.start().next.text
-    assert f"On failure: {word}" in here.agent("next").out
 
 
 def test_a_step_is_skipped_only_where_the_plan_says_so(tmp_path: Path) -> None:
@@ -275,28 +169,6 @@ def test_a_session_that_passes_is_done_and_its_fence_comes_down(tmp_path: Path) 
     refused(lambda: here.finish(*FAILURE), r"ended \(pass\)")
 
 
-def test_an_end_on_the_agents_word_says_why_the_plan_that_the_user_named_does_not_prove_it(tmp_path: Path) -> None:
-    here = make_project(tmp_path, 1, step1={"Verify": "`test -f src/part1.py` → expected: exit 0"})
-    here.commit_file("Makefile", "chore: test", "test:\n\t@! test -f src/part1.py || { echo broken by it; exit 1; }\n")
-    here.prompt("/omo:ultraexecute plan.md")
-    record_critique(here)
-    here.start(unreviewed="")
-    here.carry_out(1)
-    here.finish()
-    assert here.told()["outcome"]["verdict"] == "attested"
-    assert here.told()["outcome"]["why"].endswith("the project's tests (make test) do not pass (broken by it)")
-
-
-def test_a_failure_is_reported_even_where_the_manifest_holds_and_shown_bounded(tmp_path: Path) -> None:
-    here = started(tmp_path, 2, (1, 2))
-    done = here.finish(2, "\x1b[31merror" + "x" * 100_000, "y" * 100_000)
-    assert done.exit_code == 3
-    assert here.told()["state"] == "blocked"
-    assert "\x1b" not in done.report
-    assert len(done.report) < 20_000
-    assert len(here.told()["why"]) < 400
-
-
 def test_a_failure_names_its_step_the_error_and_what_was_tried(tmp_path: Path) -> None:
     here = started(tmp_path, 2)
     for failure, why in (
@@ -306,16 +178,6 @@ def test_a_failure_names_its_step_the_error_and_what_was_tried(tmp_path: Path) -
     ):
         refused(lambda failure=failure: here.finish(*failure), why, BadInput)  # type: ignore[misc]
     assert here.record().is_open
-
-
-def test_the_report_names_what_no_step_claims_and_what_lies_outside(tmp_path: Path) -> None:
-    here = started(tmp_path, 1, (1,))
-    here.commit_file("src/app.py", "chore: by the way")
-    here.commit_file("notes.txt", "docs: notes")
-    done = here.finish()
-    assert "chore: by the way" in done.report
-    assert done.report.count("notes.txt") == 2, "how it ended, and what was let through"
-    assert (done.closed, done.status.state.finished["outcome"]["verdict"]) == (True, "waived")
 
 
 def test_a_crash_between_the_ledger_and_the_session_is_mended_by_the_next_look(tmp_path: Path) -> None:
@@ -410,17 +272,6 @@ def test_a_verify_without_an_answer_can_be_left_out_with_a_reason(
     run = require(PLAN, here.caller())
     assert finish.finish(run, unverified="it waits for a minute").closed
     assert here.told()["outcome"]["verdict"] == "waived"
-
-
-@pytest.mark.parametrize(("by", "state"), [("agent", "blocked"), ("user", "done")])
-def test_what_was_given_up_has_its_steps_open_and_is_over_where_the_user_did_it(
-    tmp_path: Path, by: str, state: str
-) -> None:
-    here = started(tmp_path, done=(1,))
-    here.abandon(by=by)
-    assert here.counts() == (state, 2, 3)
-    assert here.record().finished["outcome"]["verdict"] == "ended"
-    assert (" was ended by the user: " in here.record().finished["outcome"]["why"]) == (by == "user")
 
 
 def test_after_a_rewritten_base_a_new_session_begins_on_the_new_history(tmp_path: Path) -> None:

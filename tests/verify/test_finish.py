@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
@@ -10,10 +9,8 @@ import pytest
 from omo.errors import BadInput, Refused
 from omo.hosts import claude
 from omo.state import runtime
-from omo.state.rows import EMPTY
 from omo.stop import rules
 from omo.stop.situation import Situation
-from omo.work import session
 from omo.workflows.verify import finish
 from tests.verify.workshop import LIMITS, SUMMARY, Workshop, checks, path_check, q1, q2
 
@@ -47,25 +44,6 @@ def test_a_failure_outranks_an_unknown_and_an_unknown_never_passes(
     assert (done.decision.verdict, done.exit_code, done.goal.status) == (verdict, code, status)
     assert done.goal.failures == (verdict == "fail")
     assert done.data["goal_completed"] is (verdict == "pass")
-
-
-def test_what_could_not_be_evaluated_is_not_made_good_by_answers(shop: Workshop) -> None:
-    shop.add(**checks(UNKNOWN, "Is it readable?"))
-    shop.begin()
-    shop.work()
-    shop.answer_all()
-    done = shop.finish()
-    assert (done.decision.verdict, done.goal.status) == ("unknown", "in-progress")
-    assert "check unknown could not be evaluated" in done.decision.reason
-
-
-def test_what_a_check_writes_stales_no_answer(shop: Workshop) -> None:
-    writes = command(sys.executable, "-c", "import os, time; open('parser.py'); open('log', 'a').write('x')")
-    shop.add(**checks(writes, "Is it readable?"))
-    shop.work()
-    shop.begin()
-    shop.answer_all()
-    assert shop.finish().decision.verdict == "pass"
 
 
 def test_a_pass_is_dated_counted_and_recorded_before_anybody_is_freed(shop: Workshop) -> None:
@@ -112,51 +90,6 @@ def add(shop: Workshop, name: str, **fields: Any) -> None:
     shop.add(id=name, **checks(path_check(f"{name}.py")), **fields)
 
 
-def test_a_dependent_waits_for_the_last_of_its_predecessors(shop: Workshop) -> None:
-    add(shop, "A")
-    add(shop, "B")
-    add(shop, "C", blocked_by=["A", "B"], depends_on=[{"goal_id": "A", "expects": "the token type"}, "B"])
-    assert complete(shop, "A", "A yields a token type of two fields").unblocked == []
-    assert shop.goal("C").blocked_by == ["B"]
-    assert complete(shop, "B", "B yields a reader of those tokens").unblocked == ["C"]
-    goal = shop.goal("C")
-    assert (goal.status, goal.blocked_by) == ("pending", [])
-    assert {name: one.summary for name, one in goal.inputs.items()} == {
-        "A": "A yields a token type of two fields",
-        "B": "B yields a reader of those tokens",
-    }
-    receipts = {row["goal"]: row["seq"] for row in shop.store.rows if row["kind"] == "finished"}
-    assert goal.inputs["A"].data == {
-        "from": "A",
-        "summary": "A yields a token type of two fields",
-        "receipt": receipts["A"],
-        "at": shop.goal("A").completed_at,
-    }
-
-
-def test_output_goes_only_to_those_that_declared_it(shop: Workshop) -> None:
-    add(shop, "A")
-    add(shop, "B", blocked_by="A", depends_on=None)
-    add(shop, "C", blocked_by=None, depends_on="A")
-    done = complete(shop, "A")
-    assert done.unblocked == ["B"]
-    assert shop.goal("B").inputs == {}
-    assert list(shop.goal("C").inputs) == ["A"]
-
-
-def test_completing_again_replaces_the_output(shop: Workshop) -> None:
-    add(shop, "A")
-    add(shop, "B", blocked_by="A", depends_on="A")
-    complete(shop, "A", "A yields a token type of two fields")
-    shop.as_user().begin("A", again="the token type needs a third field")
-    shop.tick(2)
-    shop.work("A.py", "# three fields\n")
-    shop.finish("A", summary="A yields a token type of three fields")
-    goal = shop.goal("B")
-    assert [one.summary for one in goal.inputs.values()] == ["A yields a token type of three fields"]
-    assert shop.goal("A").count == 2
-
-
 def test_a_goal_filed_after_its_predecessor_was_completed_does_not_wait_for_it(shop: Workshop) -> None:
     add(shop, "A")
     complete(shop, "A")
@@ -177,28 +110,6 @@ def test_filing_anew_keeps_what_was_released_and_blocks_on_what_is_new(shop: Wor
     shop.work("B.py")
     with pytest.raises(Refused, match="B is blocked by Z"):
         shop.finish("B")
-
-
-def test_evidence_from_before_a_goal_was_free_to_begin_does_not_prove_it(shop: Workshop) -> None:
-    add(shop, "A")
-    shop.add(id="B", blocked_by="A")
-    shop.work("early.md", "written while B was blocked\n")
-    shop.tick(60)
-    complete(shop, "A")
-    shop.begin("B")
-    with pytest.raises(Refused, match="older than the work"):
-        shop.answer("q1", q1("early.md"), "B")
-
-
-def test_the_parent_is_complete_when_all_that_share_it_are(shop: Workshop) -> None:
-    add(shop, "A", parent="release")
-    add(shop, "B", parent="release")
-    add(shop, "C", parent="release", recurring=True)
-    add(shop, "D")
-    assert complete(shop, "A").parent_complete is False
-    assert complete(shop, "B").parent_complete is True
-    assert complete(shop, "D").parent_complete is False
-    assert complete(shop, "C").parent_complete is False
 
 
 LEGS: dict[str, Any] = {
@@ -295,16 +206,6 @@ def test_what_was_found_broken_fails_the_goal_where_no_question_was_owed(
     assert shop.finish().decision.verdict == "fail"
 
 
-def test_without_the_agents_leg_the_questions_decide_but_the_users_leg_is_not_the_agents_to_close(
-    shop: Workshop,
-) -> None:
-    shop.add(**LEGS)
-    shop.begin()
-    shop.work()
-    shop.answer_all()
-    assert shop.finish().goal.status == "agent-leg-complete"
-
-
 @pytest.mark.parametrize("fields", [{"participants": ["agent"]}, {"participants": ["user"]}])
 def test_only_a_collaborative_goal_has_an_agents_leg(shop: Workshop, fields: dict[str, Any]) -> None:
     shop.add(**fields)
@@ -359,53 +260,6 @@ def test_an_unresolved_hypothesis_waits(shop: Workshop) -> None:
     shop.finish(hypothesis="pending")
     assert shop.publish()["work"]["verify"]["state"] == "waiting"
     assert rule(shop) == "waiting"
-
-
-def test_a_pass_is_verified_progress_and_nothing_else_is(shop: Workshop) -> None:
-    add(shop, "A")
-    add(shop, "B")
-    shop.begin("A")
-    shop.publish("A")
-    shop.begin("B")
-    shop.publish("B")
-    use_blocks(shop, 5)
-    shop.finish("A")
-    assert shop.publish()["ulw"]["stopBlocks"] == 5
-    complete(shop, "A")
-    assert shop.publish(passed="A")["ulw"]["stopBlocks"] == 0
-    assert rule(shop) == "block"  # B is open
-
-
-def use_blocks(shop: Workshop, count: int) -> None:
-    def count_up(row: Any) -> runtime.Change:
-        return runtime.Change(None, session.note(row or EMPTY, {"stopBlocks": count}), [{"kind": "test"}])
-
-    runtime.change_session(shop.state, "s1", count_up, actor="test", now=shop.now, wait=5.0)
-
-
-@pytest.mark.parametrize("change", ["cancel", "pause", "exhaust"])
-def test_what_the_user_or_a_breaker_ended_is_not_revived_by_the_agent(shop: Workshop, change: str) -> None:
-    shop.add(**checks(path_check()))
-    shop.begin()
-    shop.publish("G1")
-
-    def end(row: Any) -> runtime.Change:
-        assert row is not None
-        after = {
-            "cancel": lambda: session.cancel(row, reason="user", now=shop.now),
-            "pause": lambda: session.suspend(row, state="paused", why="the user asked"),
-            "exhaust": lambda: session.exhaust(row, rule="cap", why="8 blocks without verified progress"),
-        }[change]()
-        return runtime.Change(None, after, [{"kind": "test"}])
-
-    runtime.change_session(shop.state, "s1", end, actor="test", now=shop.now, wait=5.0)
-    before = rule(shop)
-    shop.begin()
-    shop.publish("G1")
-    assert rule(shop) == before != "block"
-    shop.work()
-    shop.finish()
-    assert shop.publish()["work"]["verify"]["state"] == "done"
 
 
 def test_the_session_catches_up_after_a_crash_between_journal_and_runtime(shop: Workshop) -> None:

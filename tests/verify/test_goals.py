@@ -11,17 +11,9 @@ from omo.workflows.verify import documents
 from omo.workflows.verify.goals import Spec
 from tests.verify.workshop import Workshop, checks, path_check
 
-WHY = "the test machine was broken, not the work"
-
 
 def parse(**fields: Any) -> Spec:
     return documents.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
-
-
-def test_a_goal_needs_only_an_id_and_a_title() -> None:
-    spec = parse()
-    assert (spec.category, spec.max_retries, spec.participants) == ("general", 3, ["agent"])
-    assert spec.checks == []
 
 
 @pytest.mark.parametrize(
@@ -88,23 +80,6 @@ def test_defects_are_told_in_words_of_ours() -> None:
     ]
 
 
-def test_the_contract_changes_with_what_has_to_be_shown_and_with_nothing_else() -> None:
-    plain = parse()
-    assert parse(category="x", parent="release", max_retries=9).contract == plain.contract
-    changed = [parse(routine=True), parse(guard=True), parse(verification={"outcomes": ["a"]}), parse(**checks("a?"))]
-    changed += [parse(title="Another title"), parse(description="longer")]
-    assert len({one.contract for one in changed} | {plain.contract}) == 7
-
-
-def test_a_goal_whose_every_check_passes_already_is_refused_unless_it_is_a_guard(shop: Workshop) -> None:
-    with pytest.raises(Refused, match="every check passes before the work"):
-        shop.add(**checks(path_check("README.md")))
-    assert shop.store.goals == {}
-    assert shop.add(guard=True, **checks(path_check("README.md"))).status == "pending"
-    assert shop.add(id="G2", **checks(path_check("README.md"), path_check("new.py", "new"))).status == "pending"
-    assert shop.add(id="G3").status == "pending"
-
-
 GUARD = {**path_check("README.md", "kept"), "guard": True}
 JUDGE = {"type": "judge", "question": "Is it readable?"}
 
@@ -128,69 +103,6 @@ def test_guards_alone_show_no_work(shop: Workshop, listed: list[Any], is_refused
     assert shop.add(guard=is_refused, **checks(*listed)).status == "pending"
 
 
-def fail(shop: Workshop, times: int) -> None:
-    for _ in range(times):
-        shop.begin()
-        assert shop.finish(learned="the lexer drops quotes").decision.verdict == "fail"
-
-
-def test_filing_anew_by_the_user_wipes_the_failures_off(shop: Workshop) -> None:
-    shop.add(max_retries=1, **checks(path_check()))
-    fail(shop, 1)
-    shop.as_user().add(**checks(path_check()))
-    shop.tick()
-    assert (shop.goal().status, shop.goal().failures) == ("pending", 0)
-
-
-BAR: dict[str, Any] = {
-    "participants": ["agent", "user"],
-    "verification": {
-        "outcomes": ["quoted text stays whole"],
-        "outcomes_agent_leg": ["quoted text stays whole"],
-        "checks": [path_check(), "Is it readable?"],
-    },
-}
-
-
-def bar(**changes: Any) -> dict[str, Any]:
-    return {**BAR, "verification": {**BAR["verification"], **changes}}
-
-
-OTHER: list[dict[str, Any]] = [
-    bar(checks=[path_check()]),
-    bar(checks=[path_check("README.md"), "Is it readable?"]),
-    bar(checks=[{**path_check(), "guard": True}, "Is it readable?"]),
-    bar(checks=[path_check(), "Is it readable?", path_check("more.py", "more")]),
-    bar(outcomes=[]),
-    bar(outcomes_agent_leg=[]),
-    {**BAR, "participants": ["agent"]},
-    {**BAR, "routine": True},
-    {**BAR, "max_retries": 9},
-]
-
-
-@pytest.mark.parametrize("other", OTHER)
-def test_once_begun_a_goal_is_changed_by_the_user_alone(shop: Workshop, other: dict[str, Any]) -> None:
-    shop.add(**BAR)
-    shop.begin()
-    with pytest.raises(Refused, match="has been begun; only the user can change it now") as caught:
-        shop.add(**other)
-    assert "under another id" in caught.value.fix
-    assert shop.goal().spec == parse(**BAR)
-    shop.as_user().add(**other)
-    assert shop.goal().spec == parse(**other)
-
-
-def test_before_it_is_begun_the_agent_may_file_its_goal_differently(shop: Workshop) -> None:
-    shop.add(**checks(path_check()))
-    shop.add(**checks(path_check("other.py")))
-    shop.begin()
-    shop.work("other.py")
-    shop.finish()
-    with pytest.raises(Refused, match="has been begun"):
-        shop.add(**checks(path_check("third.py")))
-
-
 def test_who_is_over_waits_for_nobody(shop: Workshop) -> None:
     shop.add(id="A", blocked_by="Z", **checks(path_check()))
     shop.add(id="A", **checks(path_check()), depends_on="B")
@@ -199,9 +111,3 @@ def test_who_is_over_waits_for_nobody(shop: Workshop) -> None:
     shop.finish("A")
     shop.add(id="B", blocked_by="A", depends_on="A")
     assert shop.goal("B").status == "pending"
-
-
-def test_a_row_of_a_newer_omo_is_passed_over(shop: Workshop) -> None:
-    shop.add()
-    shop.store.change(lambda known: (None, [{"kind": "from-the-future", "goal": "G1"}]))
-    assert shop.goal().status == "pending"
