@@ -39,7 +39,7 @@ MOST_DETAILS = 20
 INDENT = " " * 9
 MODULES = (
     *("pydantic", "filelock", "orjson", "markdown_it", "yaml", "regex"),
-    *("PIL", "rich", "jinja2"),
+    *("PIL", "rich", "jinja2", "shtab"),
 )
 IMPORTS = """
 import json, sys
