@@ -298,12 +298,13 @@ def test_what_omo_cannot_know_is_named_with_its_line(project: Project, old: str,
 
 
 def test_what_a_plan_needs_is_asked_for_before_it_begins(project: Project) -> None:
-    project.write("plan.md", plan_text(needs=["env:DEPLOY_TOKEN", "cmd:nowhere", "cmd:git"]))
+    project.write("plan.md", plan_text(needs=["env:DEPLOY_TOKEN", "network", "cmd:git"]))
     begin_repository(project.root)
+    nowhere = {"https_proxy": "http://127.0.0.1:1", "PATH": os.environ["PATH"]}
     start = ("plan", "start", "plan.md", "--unreviewed", "no critic in this test", "--session", "s1")
-    ran = project.user(*start, "--json", env={"PATH": os.environ["PATH"]})
-    assert (ran.code, [need.split()[0] for need in ran.json["missing"]]) == (77, ["env:DEPLOY_TOKEN", "cmd:nowhere"])
-    told = project.user(*start, env={"PATH": os.environ["PATH"], "DEPLOY_TOKEN": "s3cret"})
+    ran = project.user(*start, "--json", env=nowhere)
+    assert (ran.code, [need.split()[0] for need in ran.json["missing"]]) == (77, ["env:DEPLOY_TOKEN", "network"])
+    told = project.user(*start, env={**nowhere, "DEPLOY_TOKEN": "s3cret"})
     assert (told.code, "s3cret" in told.out + told.err) == (77, False)
 
 

@@ -76,9 +76,9 @@ def test_a_version_that_is_only_mentioned_is_none(text: str) -> None:
 
 
 def test_front_matter_names_version_and_needs_and_shifts_no_line() -> None:
-    text = "---\nplan_version: 1.10\nneeds: [git_push]\n---\n" + plan_text(version=None)
+    text = "---\nplan_version: 1.10\nneeds: [network]\n---\n" + plan_text(version=None)
     plan = read(text)
-    assert (plan.version, plan.needs) == ((1, 10), ("git_push",))
+    assert (plan.version, plan.needs) == ((1, 10), ("network",))
     assert plan.steps[0].line == line_with(text, "### Step 1")
 
 

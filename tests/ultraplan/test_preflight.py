@@ -1,4 +1,4 @@
-"""What a session needs is asked before its first step, of git and of the machine, never of prose."""
+"""What a session needs is asked before its first step, of git, the file system and the network, never of prose."""
 
 from __future__ import annotations
 
@@ -45,18 +45,20 @@ def pointed_at(root: Path, url: str) -> None:
 
 
 @contextmanager
-def served(status: int) -> Iterator[tuple[int, list[str]]]:
-    """A server on this machine that answers with a status; its port, and what it was asked."""
+def served(answers: Mapping[str, int]) -> Iterator[tuple[int, list[str]]]:
+    """A server on this machine that answers each method with a status; its port, and what it was asked."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+        def answer(self) -> None:
             asked.append(f"{self.command} {self.path}")
-            self.send_response(status)
-            if status == 401:
+            self.send_response(answers[self.command])
+            if answers[self.command] == 401:
                 self.send_header("WWW-Authenticate", 'Basic realm="here"')
             self.send_header("Content-Length", "0")
             self.end_headers()
+
+        do_GET = do_CONNECT = answer
 
         def log_message(self, *_: object) -> None:
             pass
@@ -139,7 +141,7 @@ def test_what_git_says_is_kept_with_its_exit_code(root: Path, closed: int, failu
 
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_a_host_that_turns_git_away_was_asked_for_a_push_and_no_credentials_are_shown(root: Path, status: int) -> None:
-    with served(status) as (port, asked):
+    with served({"GET": status}) as (port, asked):
         pointed_at(root, f"http://user:s3cret@127.0.0.1:{port}/x.git")
         answer = push(root)
     assert asked[0] == "GET /x.git/info/refs?service=git-receive-pack"
@@ -198,7 +200,7 @@ def marking(tmp_path: Path) -> tuple[Path, Path]:
 )
 def test_a_program_in_the_repositorys_configuration_is_not_started(root: Path, tmp_path: Path, key: str) -> None:
     mark, program = marking(tmp_path)
-    with served(401) as (port, _):
+    with served({"GET": 401}) as (port, _):
         url = f"ssh://127.0.0.1:{port}/x" if "ssh" in key else f"http://127.0.0.1:{port}/x"
         pointed_at(root, url)
         git(root, "config", key, f"!{program}" if "helper" in key else str(program))
@@ -238,7 +240,7 @@ def test_the_users_own_credential_helper_is_asked(root: Path, tmp_path: Path) ->
     mark, program = marking(tmp_path)
     mine = tmp_path / "gitconfig"
     mine.write_text(f"[credential]\n\thelper = !{program}\n")
-    with served(401) as (port, _):
+    with served({"GET": 401}) as (port, _):
         pointed_at(root, f"http://127.0.0.1:{port}/x.git")
         assert push(root, GIT_CONFIG_GLOBAL=str(mine)).status == "missing"
     assert mark.exists()
@@ -248,3 +250,15 @@ def test_the_users_own_credential_helper_is_asked(root: Path, tmp_path: Path) ->
 def test_variables_that_speak_of_another_repository_are_not_heard(root: Path, tmp_path: Path) -> None:
     other = project(tmp_path / "other")
     assert push(root, GIT_DIR=str(other / ".git"), GIT_CONFIG_PARAMETERS="'remote.origin.url=/nowhere'").status == "ok"
+
+
+@pytest.mark.parametrize(("status", "wanted"), [(200, "ok"), (403, "missing"), (407, "missing")])
+def test_the_network_is_asked_through_the_proxy_and_its_status_counts(root: Path, status: int, wanted: str) -> None:
+    with served({"CONNECT": status}) as (port, asked):
+        answer = ask(root, "network", {"https_proxy": f"http://127.0.0.1:{port}"})
+    assert answer.status == wanted
+    assert asked[0] == "CONNECT github.com:443"
+
+
+def test_a_proxy_that_is_not_there_is_no_network(root: Path, closed: int) -> None:
+    assert ask(root, "network", {"HTTPS_PROXY": f"http://127.0.0.1:{closed}"}).status == "missing"

@@ -60,7 +60,7 @@ _SESSION = re.compile(r"Session (\d{1,6})\s*[:—–-]\s*(\S.*)", re.IGNORECASE)
 _PAIR = re.compile(
     r"(?:[-+*>]\s+)*[*_`]*(plan_version|needs|verify)[*_`]*\s*[:=]\s*[*_`]*\s*(.*?)[*_`]*", re.IGNORECASE
 )
-_NEED = re.compile(r"git_push|cmd:\w[\w.+-]{0,99}|env:[A-Za-z_]\w{0,99}", re.ASCII)
+_NEED = re.compile(r"git_push|network|cmd:\w[\w.+-]{0,99}|env:[A-Za-z_]\w{0,99}", re.ASCII)
 _VERSION = re.compile(r"[vV]?(\d{1,4}(?:\.\d{1,4}){0,3})")
 
 
@@ -161,7 +161,7 @@ def _needs(value: str, line: int, defects: list[PlanDefect]) -> list[str]:
             continue
         needs.append(need)
         if not _NEED.fullmatch(need):
-            message = f"needs: {clip(need, 80)} is none that can be asked for (git_push, cmd:NAME, env:NAME)"
+            message = f"needs: {clip(need, 80)} is none that can be asked for (git_push, network, cmd:NAME, env:NAME)"
             defects.append(PlanDefect(line, "needs", message))
     return needs
 

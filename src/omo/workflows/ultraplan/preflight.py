@@ -1,17 +1,19 @@
 """Whether this machine can do what a session needs, asked before its first step.
 
-Every answer comes from an exit status, a file or a variable. What cannot be confirmed counts as missing: a session that
-begins without it fails late, after the work.
+Every answer comes from an exit status, a file or a connection. What cannot be confirmed counts as missing: a session
+that begins without it fails late, after the work.
 """
 
 from __future__ import annotations
 
+import http.client
 import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from omo.errors import NotEvaluable
 from omo.proof import git
@@ -20,6 +22,9 @@ from omo.text import clip
 
 MISSING = 77  # the exit code that says so
 BYPASSES = ("OMO_SKIP_PREFLIGHT", "ULTRAEXECUTE_SKIP_PREFLIGHT")
+HOSTS = ("github.com", "gitlab.com", "bitbucket.org")  # one is enough
+HTTPS = 443
+CONNECT_SECONDS = 8.0
 PUSH_SECONDS = 60.0
 
 
@@ -66,11 +71,32 @@ def _check(need: str, root: Path, environ: Mapping[str, str]) -> PreflightNeed:
             status, detail = "ok", f"{value} is set"
             if not environ.get(value):
                 status, detail = "missing", f"set {value} in the environment the session starts from"
+        elif kind == "network":
+            status, detail = _network(environ)
         else:
             status, detail = _push(root, environ)
     except NotEvaluable as error:
         status, detail = "unknown", error.message
     return PreflightNeed(clip(need, 80), status, clip(detail, 400))
+
+
+def _network(environ: Mapping[str, str]) -> tuple[str, str]:
+    """Its status and detail: a connection is made or it is not, through the proxy that the environment names."""
+    names = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+    proxy = next((environ[name] for name in names if environ.get(name)), "")
+    for host in HOSTS:
+        try:
+            connection = http.client.HTTPConnection(host, HTTPS, timeout=CONNECT_SECONDS)
+            if proxy:
+                url = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+                connection = http.client.HTTPConnection(url.hostname or "", url.port or 80, timeout=CONNECT_SECONDS)
+                connection.set_tunnel(host, HTTPS)
+            connection.connect()  # OSError also where the proxy's answer is anything but 200
+            connection.close()
+        except (OSError, http.client.HTTPException, UnicodeError, ValueError):
+            continue
+        return "ok", f"{host} can be reached"
+    return "missing", f"none of {', '.join(HOSTS)} can be reached"
 
 
 # git push --dry-run
