@@ -37,9 +37,6 @@ FIELDS = {
 
 ALWAYS_PASSES = (("true",), (":",), ("echo",), ("printf",))
 
-# What the template in skills/ultraplan leaves open. One word in braces may as well be code of the project's.
-SLOTS = ("{commit message}", "{files}", "{exactly what to modify}", "{exact command}", "{expected output}")
-
 # Subjects of commits that have nothing to do with each other; a pattern that two of them match names no step.
 UNRELATED = (
     "",
@@ -117,10 +114,6 @@ def _numbers(document: Document) -> Iterator[PlanDefect]:
 
 
 def _fields(step: Step) -> Iterator[PlanDefect]:
-    for place, value in (("the title", step.title), *step.fields.items()):
-        if slot := next((slot for slot in SLOTS if value == slot or (" " in slot and slot in value)), ""):
-            line = step.field_lines.get(place.lower(), step.line)
-            yield PlanDefect(line, "placeholder", f"step {step.number}: {place} still holds {slot}; say what it is")
     for label, (example, may_be_none, is_optional) in FIELDS.items():
         value = step.fields[label]
         if label.lower() not in step.field_lines:
