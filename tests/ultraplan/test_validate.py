@@ -108,6 +108,11 @@ def test_what_a_step_must_say(fields: dict[str, Any], code: str, on: str, root: 
         ({**EMPTY, "must_contain": [{"path": "src/app.py", "pattern": "VALUE"}]}, "vacuous", "manifest:"),
         ({"must_contain": [{"path": "src/part2.py", "pattern": "("}]}, "pattern", "must_contain"),
         ({"must_contain": [{"path": "src/part2.py", "pattern": ".*"}]}, "pattern", "must_contain"),
+        ({"must_contain": [{"path": "src/part2.py", "pattern": "TBD"}]}, "pattern", "must_contain"),
+        ({"expected_paths": ["src/{name}.py"]}, "placeholder", "expected_paths"),
+        ({"expected_paths": ["src/<path>"]}, "placeholder", "expected_paths"),
+        ({"expected_paths": ["src/…"]}, "placeholder", "expected_paths"),
+        ({"forbidden_paths": ["TBD"]}, "placeholder", "forbidden_paths"),
         ({"expected_paths": ["."]}, "manifest-value", "expected_paths"),
     ],
 )
@@ -120,7 +125,7 @@ def test_what_a_manifest_must_not_say(keys: dict[str, Any], code: str, key: str,
 EMPTY_OF_MEANING = ("", ".*", "^", "$", "feat|.*", "^.+$", "(?:)", "x*", ".{2,}", r"\w", "[a-z]", r"^\S+")
 
 
-@pytest.mark.parametrize("pattern", [*EMPTY_OF_MEANING, "(", "(a+)+" * 300])
+@pytest.mark.parametrize("pattern", [*EMPTY_OF_MEANING, "(", "(a+)+" * 300, "^{scope}:", "^feat: <scope>"])
 def test_a_commit_pattern_must_compile_and_mean_something(pattern: str, root: Path) -> None:
     text = plan_text(1, step1={"manifest": {"commit_message_pattern": pattern}})
     assert codes(text, root) == ["pattern"]
@@ -218,6 +223,59 @@ def test_a_command_that_keeps_to_the_fence_is_fine(command: str, root: Path) -> 
     assert found(plan_text(1, step1={"Verify": f"`{command}` → expected: ok"}), root) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"Changes": "TBD"},
+        {"Changes": "the loader, details TBD"},
+        {"Changes": "TODO"},
+        {"Changes": "TODO: decide on a format"},
+        {"Changes": "the loader (FIXME)"},
+        {"Changes": "…"},
+        {"Changes": "..."},
+        {"Changes": "{exactly what to modify}"},
+        {"Reuses": "<path>"},
+        {"Reuses": "`<path>`"},
+        {"Verify": "`python3 -m pytest <file>` → expected: ok"},
+        {"Test first": "`{test file}`"},
+        {"Files": "`{path}`"},
+        {"Files": "`src/<name>.py`"},
+        {"Verify": "`{exact command}` → expected: ok"},
+        {"Verify": "`python3 -m pytest …` → expected: ok"},
+        {"Verify": "`python3 -m pytest ...` → expected: ok"},
+        {"Verify": "`true` → expected: {output}"},
+        {"Checkpoint": '`git commit -m "{message}"`'},
+        {"title": "TBD"},
+        {"title": "{description}"},
+    ],
+    ids=lambda said: str(said),
+)
+def test_text_that_was_left_to_be_filled_in_is_a_defect(said: dict[str, str], root: Path) -> None:
+    assert "placeholder" in codes(plan_text(1, step1=said), root)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"Changes": "remove the TODO list feature and its todo model"},
+        {"Changes": "replace `TODO:` and `TBD` comments by issues"},
+        {"Changes": "the route /users/{id} answers 404; List<T> stays"},
+        {"Changes": "reads lines, skips comments... and returns the rest"},
+        {"Changes": "`report <file>` prints one line, `--out {path}` names the target"},
+        {"Verify": "`python3 src/part1.py` → expected: `usage: part1 <file>`"},
+        {"title": "Remove the TODO list"},
+        {"Files": "`TODO.md`, `src/part1.py`"},
+        {"Verify": "`go test ./...` → expected: ok …"},
+        {"Verify": "`test -z \"$(jq '{name}' a.json)\"` → expected: nothing"},
+        {"Verify": "`echo ${path} | awk '{print $1}'` → expected: a line"},
+        {"Verify": "`! grep -rn 'TODO(me)' src/part1.py` → expected: exit 0"},
+    ],
+    ids=lambda said: str(said),
+)
+def test_words_about_such_text_are_fine(said: dict[str, str], root: Path) -> None:
+    assert found(plan_text(1, step1=said), root) == []
+
+
 def test_a_verify_that_cannot_fail_and_a_skip_of_what_others_need_are_defects(root: Path) -> None:
     for verify in ("`true` → expected: exit 0", "`echo done` → expected: done"):
         assert "verify" in codes(plan_text(1, step1={"Verify": verify}), root)
@@ -285,7 +343,7 @@ def test_a_fence_of_a_session_goes_before_that_of_the_plan(root: Path) -> None:
     assert codes(text.replace("Part 1\n", "Part 1\n\n- Touch: `src/**`\n", 1), root) == []
 
 
-@pytest.mark.parametrize("glob", ["everything needed", "/etc/**", "../other"])
+@pytest.mark.parametrize("glob", ["everything needed", "/etc/**", "../other", "{path}"])
 def test_a_fence_names_paths_of_the_project(glob: str, root: Path) -> None:
     assert "fence" in codes(plan_text(1, touch=("src/**", glob)), root)
 

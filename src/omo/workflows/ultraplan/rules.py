@@ -16,7 +16,7 @@ from omo.proof.evaluate import CheckedTree, evaluate
 from omo.text import clip
 from omo.workflows.ultraplan.audit import checks_of
 from omo.workflows.ultraplan.document import fence_of_session
-from omo.workflows.ultraplan.markdown import code_texts, commit_subjects, is_none, shell_texts
+from omo.workflows.ultraplan.markdown import CODE, code_texts, commit_subjects, is_none, shell_texts
 from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Document, PlanDefect, Step, covering, normal
 from omo.workflows.ultraplan.sessions import structure
 from omo.workflows.ultraplan.verify import commands_of
@@ -114,6 +114,8 @@ def _numbers(document: Document) -> Iterator[PlanDefect]:
 
 
 def _fields(step: Step) -> Iterator[PlanDefect]:
+    if open_part := _open_part("title", step.title):
+        yield PlanDefect(step.line, "placeholder", f"step {step.number}: the title{_left_open(open_part)}")
     for label, (example, may_be_none, is_optional) in FIELDS.items():
         value = step.fields[label]
         if label.lower() not in step.field_lines:
@@ -126,6 +128,8 @@ def _fields(step: Step) -> Iterator[PlanDefect]:
                 yield step.defect(label, "on-failure", f"{label} says {shown!r}; begin with {', '.join(ON_FAILURE)}")
         elif label != "Files" and (not value or (is_none(value) and not may_be_none)):
             yield step.defect(label, "field", f"{label} is {clip(value, 40)!r}; write such as `{example}`")
+        if open_part := _open_part(label, value):
+            yield step.defect(label, "placeholder", f"{label}{_left_open(open_part)}")
 
 
 def _harmless(document: Document, step: Step) -> Iterator[PlanDefect]:
@@ -138,6 +142,45 @@ def _harmless(document: Document, step: Step) -> Iterator[PlanDefect]:
         if step.on_failure == "skip" and step.number in other.depends_on:
             message = f"On failure says skip, and step {other.number} depends on it; retry or escalate"
             yield step.defect("On failure", "on-failure", message)
+
+
+def _left_open(open_part: str) -> str:
+    return f" still holds {clip(open_part, 40)!r}; say what it is"
+
+
+# Text that was left to be filled in: what a template leaves open, and notes to oneself. Other names in brackets are
+# often code (/users/{id}, List<T>), and "the TODO list" is a thing: test_words_about_such_text_are_fine in
+# tests/ultraplan/test_validate.py, which also has `${path}` and `go test ./...`.
+_SLOTS = (
+    r"paths?|files?|(?:commit )?message|(?:exact |verification )?command|(?:expected )?output|scope|description|title|"
+    r"step|test file|exactly what to modify|regex|pattern|reason|specific instructions|[nm]"
+)
+_OPEN = re.compile(
+    rf"(?<!\$)\{{(?:{_SLOTS})\}}|<(?:{_SLOTS})>|\bTB[DAC]\b|(?:^|[\s(])(?:TODO|FIXME|XXX)(?=[:)]|\s*$)|^\s*(?:…|\.{{3}})\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_OPEN_END = re.compile(r"…|(?:^|\s)\.{3}(?:\s|$)")  # of a command; those of `go test ./...` are none
+_NO_GLOB = re.compile(r"\{[^{}]*\}|<[^<>]*>|…")
+
+
+def _open_part(label: str, value: str) -> str:
+    """What is left open in a field; empty where nothing is."""
+    if label == "Files":
+        return _first(value, _OPEN, _NO_GLOB)
+    # Code is quoted, so it is open only where it holds nothing else.
+    words = CODE.sub(lambda span: span[2] if re.fullmatch(rf"[{{<](?:{_SLOTS})[}}>]", span[2]) else " code ", value)
+    open_part = _first(words, _OPEN)
+    if label in ("Verify", "Checkpoint"):
+        for text in shell_texts(value):
+            open_part = open_part or _first(text, _OPEN, _OPEN_END)
+    return open_part
+
+
+def _first(text: str, *expressions: re.Pattern[str]) -> str:
+    for expression in expressions:
+        if match := expression.search(text):
+            return match[0].strip()
+    return ""
 
 
 def _commands(document: Document, step: Step, root: Path) -> Iterator[PlanDefect]:
@@ -186,6 +229,8 @@ def _commit_pattern(document: Document, step: Step, subjects: dict[int, list[str
 def _pattern_problem(pattern: str) -> str:
     if problem := patterns.defect(pattern):
         return problem
+    if open_part := _first(pattern.removeprefix("^"), _OPEN):
+        return f"still holds {clip(open_part, 40)!r}; say what it is"
     unrelated = [subject for subject in UNRELATED if _matches(pattern, [subject])]
     # One may be: test_a_commit_pattern_that_names_the_step_is_fine in tests/ultraplan/test_validate.py.
     if "" in unrelated or len(unrelated) > 1:
@@ -224,7 +269,7 @@ def _fences(document: Document) -> Iterator[PlanDefect]:
         for label, glob in named:
             is_prose = re.search(r"\s", glob) is not None and not re.search(r"[/.*]", glob)
             is_outside = label == "Touch" and not normal(glob)  # what is never to be touched may lie elsewhere
-            if is_prose or is_outside:
+            if is_prose or is_outside or _first(glob, _OPEN, _NO_GLOB):
                 line = next((number for number, text in enumerate(lines, start=1) if glob in text), 0)
                 why = "no path of the project, so it has no effect; write globs such as `src/**`"
                 yield PlanDefect(line, "fence", f"{label} names {clip(glob, 80)!r}: {why}")
@@ -239,8 +284,14 @@ def _files(step: Step) -> Iterator[PlanDefect]:
     if manifest.min_file_count > most and not manifest.counts_files:
         message = f"min_file_count {manifest.min_file_count} is more than the {most} expected_paths"
         yield step.defect("min_file_count", "count", message)
+    for key, path in manifest.named_paths:
+        if open_part := _first(path, _OPEN, _NO_GLOB):
+            yield step.defect(key, "placeholder", f"{key} {clip(path, 80)!r}{_left_open(open_part)}")
     for entry in manifest.must_contain:
-        if problem := patterns.defect(entry.pattern):
+        problem = patterns.defect(entry.pattern)
+        if open_part := _first(entry.pattern, _OPEN):
+            problem = problem or f"still holds {clip(open_part, 40)!r}"
+        if problem:
             message = f"must_contain pattern {clip(entry.pattern, 80)!r} of {entry.path}: {problem}"
             yield step.defect("must_contain", "pattern", message)
 
