@@ -135,12 +135,13 @@ if TYPE_CHECKING:
         why: str
         question: str
         told: bool  # the user was shown that it ended or waits
-        own: bool  # the workflow itself put it so, not the user
-        answered: bool  # the user has written since they were told, and the agent may begin again
-        stoppedByName: bool
+        # Any word of the user's wakes what waits or is blocked, "continue" what is paused too. Not so where it is:
+        own: bool  # put so by the workflow itself: a "continue", or a command of the agent's once they have `answered`
+        answered: bool  # the user has written since they were told
+        stoppedByName: bool  # by that name, or by a "continue" where nothing else is on
         calledOff: str  # since when
         hostLimit: bool  # waits for the host alone, and goes on with it
-        cleared: bool  # given up
+        cleared: bool  # given up, or a run that is over: nothing wakes it
         at: str  # when the files were looked at
         files: FilesAtEnd  # which files an end speaks of, until the user was told of it
         stopped: bool  # the user said stop after it had ended
