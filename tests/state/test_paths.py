@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.state import paths
+from omo.state import STATE_DIR, paths
 from tests.project import git
 
 
@@ -19,6 +19,39 @@ def repo(tmp_path: Path) -> Path:
     git(top, "init", "-q")
     git(top, "commit", "-q", "--allow-empty", "-m", "start")
     return top
+
+
+def test_an_existing_state_directory_wins_over_git(repo: Path) -> None:
+    (repo / "src" / STATE_DIR).mkdir(parents=True)
+    assert paths.project_root({}, str(repo / "src" / "deep")) == str(repo / "src")
+
+
+def test_state_above_a_repository_is_not_its_own(repo: Path) -> None:
+    (repo.parent / STATE_DIR).mkdir(parents=True)
+    assert paths.project_root({}, str(repo / "src")) == str(repo)
+    assert paths.project_root({}, str(repo.parent)) == str(repo.parent)
+
+
+def test_outside_git_the_start_itself_is_the_root(tmp_path: Path) -> None:
+    start = tmp_path / "plain" / "x"
+    start.mkdir(parents=True)
+    assert paths.project_root({"CLAUDE_PROJECT_DIR": str(start)}, "/") == str(start)
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"OMO_PROJECT_DIR": "one", "CLAUDE_PROJECT_DIR": "two"}, "one"),
+        ({"CLAUDE_PROJECT_DIR": "two"}, "two"),
+        ({"OMO_PROJECT_DIR": ""}, "cwd"),
+        ({}, "cwd"),
+    ],
+)
+def test_where_the_search_starts(tmp_path: Path, environ: dict[str, str], expected: str) -> None:
+    for name in ("one", "two", "cwd"):
+        (tmp_path / name).mkdir()
+    full = {key: str(tmp_path / value) if value else "" for key, value in environ.items()}
+    assert paths.project_root(full, str(tmp_path / "cwd")) == str(tmp_path / expected)
 
 
 def test_a_submodule_belongs_to_its_superproject(repo: Path, tmp_path: Path) -> None:
@@ -63,3 +96,10 @@ def test_no_id_leaves_the_sessions_directory(session: str) -> None:
 @given(st.text(), st.text())
 def test_different_ids_never_share_a_directory(one: str, other: str) -> None:
     assert (paths.file_name_of(one) == paths.file_name_of(other)) == (one == other)
+
+
+def test_an_empty_git_directory_is_no_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    below = tmp_path / "project"
+    below.mkdir()
+    assert paths.project_root({}, str(below)) == str(below)

@@ -38,6 +38,6 @@ CREATED: Any = {
         {**CREATED, "goals": None},
     ],
 )
-def test_a_row_that_is_not_of_its_kind_is_named_and_nothing_is_guessed(row: dict[str, Any]) -> None:
+def test_a_row_that_is_not_of_its_kind_is_named_and_nothing_is_guessed(row: Any) -> None:
     with pytest.raises(Unreadable, match="row 2 of the plan's ledger"):
-        fold([CREATED, {**row, "seq": 2, "ts": "t2"}])
+        fold([CREATED, row | {"seq": 2, "ts": "t2"}])

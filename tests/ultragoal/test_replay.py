@@ -120,7 +120,8 @@ def test_a_record_that_cannot_be_used(fields: dict[str, object], said: str) -> N
 
 
 def test_a_record_is_an_object_and_all_its_defects_are_told_at_once() -> None:
-    for document in (None, [], "git --version", 1):
+    no_objects: list[object] = [None, [], "git --version", 1]
+    for document in no_objects:
         assert "the replay record: must be an object" in defects(document)[0]
     assert len(defects({"kind": "x", "command": "ls", "env": {"A": "b"}})) == 6
 
@@ -361,7 +362,8 @@ def test_an_exemption_that_cannot_be_used(fields: dict[str, object], said: str) 
 
 
 def test_an_exemption_is_an_object_and_names_every_field_that_it_lacks() -> None:
-    for document in (None, [], "x"):
+    no_objects: list[object] = [None, [], "x"]
+    for document in no_objects:
         with pytest.raises(BadInput, match="replayExempt: "):
             exempt(document)
     assert len(defects({}, exempt)) == 4
