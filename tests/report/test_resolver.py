@@ -11,6 +11,7 @@ import pytest
 
 from omo.views import lines
 from omo.views.project import ProjectView, SessionView
+from omo.work.status import Status
 from tests.named_commands import parser_of_omo
 from tests.report.states import ELSEWHERE, FOURTH, HERE, SCENES, THIRD, scene, view
 
@@ -18,6 +19,14 @@ from tests.report.states import ELSEWHERE, FOURTH, HERE, SCENES, THIRD, scene, v
 def focus(view: ProjectView) -> SessionView:
     assert view.focus is not None
     return view.focus
+
+
+def work(view: ProjectView, kind: str) -> Status:
+    return next(one for one in focus(view).works or [] if one.kind == kind)
+
+
+def marks(view: Status) -> dict[str, str]:
+    return {item.id: item.mark for item in view.items}
 
 
 # What snapshots do not show
@@ -49,6 +58,13 @@ def test_every_command_that_is_shown_is_one(name: str) -> None:
                 parser_of_omo().parse_args(shlex.split(way.line)[1:])
 
 
+def test_a_session_without_gates_tells_of_its_damaged_ledger_too(tmp_path: Path) -> None:
+    scene = SCENES["ultragoal-five-goals"](tmp_path / "p")
+    path = next(Path(scene.state).glob("sessions/*/events.jsonl"))
+    path.write_text(path.read_text().replace('"kind"', '"kind" ', 1))
+    assert focus(scene.view()).problems
+
+
 # Many sessions
 
 
@@ -71,3 +87,11 @@ def test_a_row_that_is_no_object_is_unreadable_and_the_others_are_not(tmp_path: 
     path.write_text(json.dumps(whole))
     modes = {one.name: one.brief.mode for one in scene.view().sessions}
     assert modes == {HERE: "active", ELSEWHERE: "waiting", FOURTH: "active", THIRD: "unreadable"}
+
+
+def test_gates_that_no_run_holds_do_not_make_a_session_active(tmp_path: Path) -> None:
+    scene = SCENES["nothing-on"](tmp_path / "p")
+    scene.check("gate", "add", "tests", "--", "true")
+    one = focus(scene.view())
+    assert (one.brief.mode, one.is_on, lines.headline(one)) == ("off", False, "off")
+    assert marks(work(scene.view(), "ulw")) == {"tests": "open"}

@@ -117,3 +117,21 @@ def test_what_an_agent_wrote_stays_one_short_line() -> None:
 def test_only_what_is_proven_is_green(row: Row, colour: str) -> None:
     assert statusline.coloured("x", view(row), {}) == f"\x1b[{colour}mx\x1b[0m"
     assert statusline.coloured("x", view(row), {"NO_COLOR": "1"}) == "x"
+
+
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        (armed(ultragoal=PROVEN), "judged"),
+        (armed(ultragoal=PROVEN, ulw=ATTESTED), "attested"),
+        (armed(ultragoal=PROVEN, ulw={"open": 1, "total": 1, "next": "lint"}), "waived"),
+        (armed(ultragoal={**PROVEN, "state": "active"}), None),
+        (armed(ultragoal=PROVEN, ralph=WAITS), None),
+        (armed(ulw={"state": "done", "outcome": SKIPPED}), "waived"),
+        (armed(ulw={"state": "done"}), "ended"),
+        ({"ulw": {"enabled": False}, "work": {"ulw": {"state": "exhausted"}}}, "ended"),
+    ],
+)
+def test_a_session_ended_as_the_worst_of_its_works_and_only_when_all_have(row: Row, verdict: str | None) -> None:
+    ended = view(row).outcome
+    assert (ended and ended["verdict"]) == verdict

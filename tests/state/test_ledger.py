@@ -22,6 +22,16 @@ def add(path: Path, *kinds: str) -> ledger.Head:
     return ledger.append(str(path), [{"kind": kind} for kind in kinds], actor="hook", now=NOW)[1]
 
 
+def test_reading_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    add(path, "a", "b")
+    path.write_bytes(path.read_bytes() + b'{"torn')
+    before = path.read_bytes()
+    for _ in range(3):
+        ledger.rows(str(path)), ledger.head_of(str(path)), ledger.read_checked(str(path)).problems
+    assert path.read_bytes() == before
+
+
 def test_a_torn_last_line_is_kept_aside_and_the_chain_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     add(path, "a", "b")

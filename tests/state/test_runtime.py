@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omo.clock import stamp
 from omo.state import ledger, paths, runtime, store
 from omo.state.rows import EMPTY, read_row
 from omo.work import outcome
@@ -96,6 +97,13 @@ def test_the_layout_is_the_json_it_stands_for(sessions: Any) -> None:
     assert bool(live) == is_left == any(row.get("ulw") for row in sessions.values())
 
 
+@given(st.floats(min_value=0, max_value=4e9))
+def test_time_survives_the_round_trip(now: float) -> None:
+    from omo.clock import seconds
+
+    assert abs(seconds(stamp(now)) - now) <= 0.0011
+
+
 # What a row calls done, and its ledger.
 
 PROVEN = outcome.outcome("proven", "gate tests failed and passes")
@@ -165,6 +173,12 @@ def test_only_what_the_user_or_an_end_says_needs_a_word_of_the_ledger(state: str
     assert (seen(state, "a"), runtime.ledger_problems(state, "a")) == ([], [])
 
 
+def test_a_change_without_events_leaves_an_end_vouched_for(state: str) -> None:
+    put(state, "a", ended())
+    touch(state, "a")
+    assert (seen(state, "a"), runtime.ledger_problems(state, "a")) == ([], [])
+
+
 def test_a_ledger_that_is_ahead_after_a_crash_is_the_word_that_counts(state: str) -> None:
     put(state, "a", ended())
     mark = (runtime.session(state, "a") or EMPTY)["ledger"]
@@ -186,3 +200,10 @@ def test_a_forgotten_session_raises_no_alarm_nor_when_it_comes_back(state: str) 
     assert len(runtime.ledger_problems(state, "a")) == 1
     put(state, "a", ended(run="u9"))
     assert seen(state, "a") == []
+
+
+def test_the_name_of_forged_work_is_shown_as_one_short_line(state: str) -> None:
+    by_hand(state, "a", work={"\x1b[2J" + "k" * 500: DONE})
+    (problem,) = runtime.ledger_problems(state, "a")
+    assert problem.isprintable()
+    assert len(problem) < 160

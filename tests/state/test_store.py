@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from omo.errors import Busy, Unreadable, Unwritable
+from omo.json_text import dumps
 from omo.state import store
+
+
+def test_a_lone_surrogate_survives_the_round_trip(tmp_path: Path) -> None:
+    path = str(tmp_path / "state.json")
+    store.replace(path, dumps({"text": "한국어 \ud800 é"}))
+    assert store.read(path) == {"text": "한국어 \ud800 é"}
 
 
 def test_what_a_dead_writer_left_aside_is_swept(tmp_path: Path) -> None:
