@@ -31,18 +31,13 @@ OF_THE_EVENT = {
 }
 
 
-def view(row: dict[str, object] | None = None, **event: object) -> View:
-    given = read_row({**ROW, **(row or {})})
-    return View("s1", Situation(claude.event_of({"session_id": "s1", **event}), given, LIMITS, NOW))
-
-
 def test_every_fact_of_every_stop_rule_can_be_told() -> None:
     for rule in (*rules.RULES, rules.BLOCK):
         if rule.name in OF_THE_EVENT:
             continue
         reads, changes = FACTS[rule.name]
         assert reads, rule.name
-        shown = view()
+        shown = View("s1", Situation(claude.event_of({"session_id": "s1"}), read_row(ROW), LIMITS, NOW))
         shown.rule = rule
         found = decisions.explain_stop(shown, settings.Settings())
         assert len(found.read) >= len(reads.split()) + 1

@@ -83,7 +83,11 @@ def test_state_without_an_id_blocks_nobody(host: Host) -> None:
     host.stop().assert_silent()
 
 
-@pytest.mark.parametrize("text", ["{", "", "[]", '{"sessions": 3}', '\ufeff{"sessions": {}}', "\0\0", '{"a": 1} x'])
+UNREADABLE = ["{", "", "[]", "null", "7", '{"sessions": 3}', '{"version": "x", "sessions": {}}', '{"version": true}']
+UNREADABLE += ['\ufeff{"sessions": {}}', "\0\0", '{"a": 1} x', "[" * 100_000]
+
+
+@pytest.mark.parametrize("text", UNREADABLE, ids=lambda text: text[:20])
 def test_an_unreadable_file_allows_and_is_kept_and_said_once(host: Host, text: str) -> None:
     path = host.write_runtime(text)
     answer = host.stop()

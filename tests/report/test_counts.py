@@ -14,11 +14,10 @@ from omo.state import runtime
 from omo.views import lines, statusline
 from omo.views.project import ProjectView, SessionView
 from omo.work import outcome
-from omo.work.status import Status
 from omo.workflows.verify.goals import VERIFY
 from tests.project import plan_directory
 from tests.ralph import project as ralph_project
-from tests.report.states import HERE, SCENES, Scene, begin, scene, view
+from tests.report.states import HERE, SCENES, Scene, begin, view
 from tests.ultraplan import project as ultraplan
 from tests.ultraplan.plans import carry_out, plan_text
 from tests.ultraplan.plans import project as plan_project
@@ -233,12 +232,6 @@ def test_green_is_what_was_proven_and_holds(seen: Callable[[str], ProjectView], 
 # Each of the lies that was found
 
 
-def leading(found: ProjectView) -> Status:
-    view = focus(found).leading
-    assert view is not None
-    return view
-
-
 @pytest.mark.parametrize(
     ("name", "line", "far"),
     [
@@ -277,25 +270,3 @@ def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
     assert "green" not in styles_of_others(theirs.view())
     theirs.now += 2 * 24 * 3600
     assert "green" not in styles_of_others(theirs.view(), everything=True), "nobody looked"
-
-
-def test_what_went_stale_is_said_with_what_is_open(seen: Callable[[str], ProjectView]) -> None:
-    told = {
-        "ulw-with-gates": "3 of 4 gates are open, 1 of them stale",
-        "ultragoal-five-goals": "4 of 5 goals are open, 1 of them stale",
-        "plan_not_told_of_a_commit": "2 of 4 steps are open",
-        "every_gate_stale": "1 of 1 gate is open, 1 of them stale",
-    }
-    assert {name: lines.why_stop(focus(seen(name))) for name in told} == told
-    assert leading(seen("ulw-with-gates")).next.why == "open: types, docs; stale: lint"
-    assert leading(seen("ultragoal-five-goals")).headline == "1 receipt stale"
-
-
-def test_the_view_of_one_session_names_what_is_stale() -> None:
-    told = replace(scene("ulw-with-gates")).check("ulw", "status").out
-    assert re.findall(r"gate +(\w+) \w+ \[([^\]:]+)", told) == [
-        ("tests", "pass, fresh"),
-        ("lint", "pass, stale"),
-        ("types", "fail"),
-        ("docs", "not run"),
-    ]

@@ -20,18 +20,13 @@ LIMITS = DEFAULT_LIMITS
 Row = Any
 
 
-def view(row: Row | None, unreadable: str = "") -> session.View:
-    return session.View(
-        "s",
-        Situation(
-            *(claude.event_of({"session_id": "s"}), None if row is None else read_row(row), LIMITS, NOW),
-            unreadable=unreadable,
-        ),
-    )
+def view(row: Row | None) -> session.View:
+    known = None if row is None else read_row(row)
+    return session.View("s", Situation(claude.event_of({"session_id": "s"}), known, LIMITS, NOW))
 
 
-def line(row: Row | None, *, unreadable: str = "") -> str:
-    return statusline.text(view(row, unreadable))
+def line(row: Row | None) -> str:
+    return statusline.text(view(row))
 
 
 def armed(**work: Row) -> Row:

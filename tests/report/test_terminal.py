@@ -19,7 +19,7 @@ from omo.views import lines, terminal
 from omo.views.project import ProjectView
 from omo.work.status import Command, Item, NextStep
 from tests.report import kept
-from tests.report.states import HERE, SCENES, Scene, scene, view
+from tests.report.states import SCENES, Scene, scene, view
 
 STYLE = re.compile(r"\x1b\[([0-9;]*)m")
 
@@ -131,12 +131,6 @@ def test_wide_letters_take_two_cells() -> None:
 def test_the_bar_is_full_only_when_all_is_done() -> None:
     bars = [lines._bar(done, 1000) for done in (0, 1, 999, 1000)]
     assert [bar.count("█") for bar in bars] == [0, 1, 13, 14]
-
-
-def test_a_terminal_without_a_session_shows_the_newest_that_is_on() -> None:
-    focus = replace(scene("several-sessions"), here="").view().focus
-    assert focus is not None
-    assert (focus.name, focus.is_here) == (HERE, False)
 
 
 def test_a_session_without_work_names_the_others() -> None:

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.clock import stamp
-from omo.errors import Unreadable
 from omo.state import ledger, paths, runtime, store
 from omo.state.rows import EMPTY, read_row
 from omo.work import outcome
@@ -34,46 +33,12 @@ def put(state: str, name: str, row: Any, *, now: float = NOW, kind: str = "test"
     runtime.change_session(state, name, decide, actor="hook", now=now, wait=5)
 
 
-def first_line(state: str) -> str:
-    return Path(paths.runtime_file(state)).read_text(encoding="utf-8").splitlines()[0]
-
-
 def test_unknown_keys_are_kept(state: str) -> None:
     write(state, json.dumps({"version": 1, "sessions": {"a": {"future": [1]}}, "alsoFuture": {"x": 1}}))
     put(state, "b", MINIMUM_ROW)
     after: Any = runtime.read(state)
     assert after["alsoFuture"] == {"x": 1}
     assert after["sessions"]["a"] == {"future": [1]}
-
-
-@pytest.mark.parametrize(
-    "text", ["{", "[]", '{"sessions": 7}', '{"version": "x", "sessions": {}}', '{"version": true}']
-)
-def test_a_corrupt_file_is_kept_aside_by_the_next_writer(state: str, text: str) -> None:
-    write(state, text)
-    with pytest.raises(Unreadable):
-        runtime.read(state)
-    put(state, "a", MINIMUM_ROW)
-    assert runtime.session(state, "a") is not None
-    kept = list(Path(state).glob("*.corrupt-*"))
-    assert [path.read_text() for path in kept] == [text]
-    assert runtime.set_corrupt_aside(state, now=NOW, wait=1) == ""
-
-
-def test_the_first_line_lists_the_live_sessions_for_the_launcher(state: str) -> None:
-    put(state, "abc", MINIMUM_ROW)
-    assert first_line(state) == '{"version": 1, "live": ["abc"], "left": true, "sessions": {'
-    put(state, "abc", {**MINIMUM_ROW, "stopContinuation": {"disabled": True}})
-    assert first_line(state) == '{"version": 1, "live": [], "open": ["abc"], "sessions": {'
-    put(state, 'odd "id"', MINIMUM_ROW)
-    assert '"live": ["*"]' in first_line(state)
-
-
-def test_a_decision_that_changes_nothing_writes_nothing(state: str) -> None:
-    put(state, "a", MINIMUM_ROW)
-    before = {path: path.read_bytes() for path in Path(state).rglob("*") if path.is_file()}
-    runtime.change_session(state, "a", lambda row: runtime.Change("seen"), actor="hook", now=NOW + 9, wait=1)
-    assert {path: path.read_bytes() for path in Path(state).rglob("*") if path.is_file()} == before
 
 
 def test_a_ledger_that_is_ahead_after_a_crash_wins(state: str) -> None:
@@ -98,13 +63,6 @@ def test_a_forged_last_row_is_not_laundered_by_the_next_append(state: str, forge
         state, "a", lambda row: runtime.Change(None, row, [{"kind": "x"}]), actor="h", now=NOW, wait=1
     )
     assert runtime.ledger_problems(state, "a")
-
-
-def test_a_row_that_lost_its_mark_shows(state: str) -> None:
-    put(state, "a", MINIMUM_ROW)
-    write(state, json.dumps({"sessions": {"a": MINIMUM_ROW}}))
-    assert "no longer says where" in runtime.ledger_problems(state, "a")[0]
-    assert runtime.ledger_problems(state, "never-used") == []
 
 
 def test_a_row_deleted_while_we_decide_stays_deleted(state: str) -> None:
@@ -176,11 +134,6 @@ def touch(state: str, name: str, *events: Any) -> None:
     """A change that leaves the row as it is, with or without events."""
     decide = lambda row: runtime.Change(None, row, list(events))  # noqa: E731
     runtime.change_session(state, name, decide, actor="hook", now=NOW + 60, wait=5)
-
-
-def test_an_end_that_a_command_wrote_is_vouched_for(state: str) -> None:
-    put(state, "a", ended())
-    assert (seen(state, "a"), runtime.ledger_problems(state, "a")) == ([], [])
 
 
 @pytest.mark.parametrize(

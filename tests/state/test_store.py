@@ -13,24 +13,6 @@ from omo.json_text import dumps
 from omo.state import store
 
 
-def test_absent_is_none(tmp_path: Path) -> None:
-    assert store.read(str(tmp_path / "nothing.json")) is None
-    assert store.read(str(tmp_path / "no" / "such" / "place.json")) is None
-
-
-@pytest.mark.parametrize(
-    "raw",
-    [b"", b"{", b'{"a": 1}x', b'\xef\xbb\xbf{"a": 1}', b"\0\0\0", b"[]", b"null", b"7", b"\xff\xfe", b"[" * 100_000],
-    ids=["empty", "truncated", "trailing", "bom", "nul", "list", "null", "number", "utf16", "nested"],
-)
-def test_unreadable_is_said_with_the_path(tmp_path: Path, raw: bytes) -> None:
-    path = tmp_path / "state.json"
-    path.write_bytes(raw)
-    with pytest.raises(Unreadable, match=r"state\.json"):
-        store.read(str(path))
-    assert path.read_bytes() == raw
-
-
 def test_a_lone_surrogate_survives_the_round_trip(tmp_path: Path) -> None:
     path = str(tmp_path / "state.json")
     store.replace(path, dumps({"text": "한국어 \ud800 é"}))

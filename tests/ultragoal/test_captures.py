@@ -55,10 +55,6 @@ def test_a_capture_that_does_not(tmp_path: Path, text: str | bytes, said: str) -
     assert "script -q" in defect
 
 
-def test_everything_is_told_at_once(tmp_path: Path) -> None:
-    assert len(check(tmp_path, "tiny")) == 2
-
-
 @pytest.mark.skipif(shutil.which("script") is None, reason="the command that is advised")
 def test_a_menu_recorded_by_the_command_that_is_advised_counts(tmp_path: Path) -> None:
     menu = "printf '\\033[1mInbox\\033[0m\\n\\033[7m> Unread messages (3)\\033[0m\\n  Archive\\n'"
@@ -69,15 +65,13 @@ def test_a_menu_recorded_by_the_command_that_is_advised_counts(tmp_path: Path) -
 
 
 def test_bounds_and_files(tmp_path: Path) -> None:
+    assert len(check(tmp_path, "tiny")) == 2, "everything is told at once"
     check(tmp_path, SCREEN)
     os.truncate(tmp_path / "capture.txt", media.LARGEST_CAPTURE + 1)
     assert "larger than" in media.capture_defects(tmp_path / "capture.txt")[0]
     assert "cannot be read" in media.capture_defects(tmp_path / "missing")[0]
-
-
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert media.capture_defects(tmp_path / "pipe")
+    assert media.capture_defects(tmp_path / "pipe"), "and it is not waited for"
 
 
 @pytest.mark.parametrize("unclosed", ["\x1b]0;", "\x1b[", "\x1b[1;1;"])

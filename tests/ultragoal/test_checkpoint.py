@@ -39,14 +39,10 @@ def test_completing_under_another_objective_is_refused(project: Project) -> None
 # Independence
 
 
-def agents(project: Project, *types: str) -> None:
-    for one in types:
-        project.agent_ends(one, json.dumps(CLEAN.get(one, {"status": "passed"})))
-
-
 def test_a_damaged_session_ledger_vouches_for_nobody(project: Project) -> None:
     project.begin()
-    agents(project, "omo:architect", "omo:qa", "omo:qa")
+    for one in ("omo:architect", "omo:qa", "omo:qa"):
+        project.agent_ends(one, json.dumps(CLEAN[one]))
     path = Path(paths.events_file(project.state, project.session))
     path.write_text(path.read_text().replace('"omo:qa"', '"omo:QA"', 1))
     assert reviewers.reviews_of(project.run(), project.goal("G001")) == {}

@@ -16,14 +16,6 @@ Lines = list[bytes]
 CLEAR = "omo state clear --mode ultragoal --force --session abc123"
 
 
-def lines(project: Project) -> Lines:
-    return project.ledger.read_bytes().split(b"\n")[:-1]
-
-
-def put(project: Project, rows: Lines) -> None:
-    project.ledger.write_bytes(b"".join(line + b"\n" for line in rows))
-
-
 def at_work(project: Project) -> Project:
     """Rows: plan_created, goal_created, started G001, checkpointed G001, started G002, a note."""
 
@@ -102,7 +94,8 @@ WITHOUT_A_BEGINNING: dict[str, Callable[[Lines], Lines]] = {
 @pytest.mark.parametrize("harm", WITHOUT_A_BEGINNING.values(), ids=WITHOUT_A_BEGINNING)
 def test_of_what_has_no_beginning_any_more_nothing_can_go_on(project: Project, harm: Callable[[Lines], Lines]) -> None:
     at_work(project)
-    put(project, harm(lines(project)))
+    harmed = harm(project.ledger.read_bytes().split(b"\n")[:-1])
+    project.ledger.write_bytes(b"".join(line + b"\n" for line in harmed))
     assert project.run().journal.whole() == []
     refused = project.user("ledger", "repair", "--session", project.session)
     assert (refused.code, CLEAR.split(" --session")[0] in refused.err) == (3, True)

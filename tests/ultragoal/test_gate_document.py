@@ -20,13 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "quality-gate.md"
 
 
-def test_a_gate_is_json_itself_or_the_name_of_a_file(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "gate.json").write_text('{"a": [1]}', encoding="utf-8")
-    for given in ('{"a": [1]}', '  {"a": [1]}\n', "sub/gate.json", str(tmp_path / "sub" / "gate.json")):
-        assert load(given, tmp_path) == {"a": [1]}
-
-
 def test_what_cannot_be_read_is_refused_with_the_way_to_a_gate(tmp_path: Path) -> None:
     """A key given twice could show one value to a reader and another to the inspection."""
     (tmp_path / "huge.json").write_text('{"a": "' + "x" * 2_000_000 + '"}', encoding="utf-8")

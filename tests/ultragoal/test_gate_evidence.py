@@ -77,10 +77,6 @@ def with_surface(root: Path, word: str, *cited: Gate) -> Inspection:
     return check(root, add_surface(valid_gate(root), row, *cited))
 
 
-def codes(inspection: Inspection) -> set[str]:
-    return {code_of(defect) for defect in inspection.defects}
-
-
 # Which kinds prove which surface
 
 
@@ -142,7 +138,7 @@ def test_attacks_and_obligations_need_a_file(root: Path, more: Gate) -> None:
         "executorQa.adversarialCases[1].artifactRefs[0]",
         "executorQa.contractCoverage[1].artifactRefs[0]",
     }
-    assert codes(inspection) <= {"RECEIPT_ONLY", "WORDS_ONLY"}
+    assert set(places(inspection).values()) <= {"RECEIPT_ONLY", "WORDS_ONLY"}
 
 
 KINDS = {
@@ -340,10 +336,9 @@ EXEMPT = {
 FALLBACK = f"{ROW}.replayExempt.fallbackArtifactRefs"
 
 
-def exempted(root: Path, *fallbacks: Gate, path: str = "", **more: object) -> Inspection:
+def exempted(root: Path, *fallbacks: Gate, **more: object) -> Inspection:
     names = [evidence["id"] for evidence in fallbacks]
-    claim = {**EXEMPT, "fallbackArtifactRefs": names, **more}
-    row = artifact("run", "cli-replay", path, replayExempt=claim)
+    row = artifact("run", "cli-replay", replayExempt={**EXEMPT, "fallbackArtifactRefs": names, **more})
     gate = add_surface(valid_gate(root), surface("cli", "cli", "run"), row, *fallbacks)
     return check(root, add_surface(gate, surface("again", "cli", "run")))
 

@@ -36,10 +36,6 @@ def planned(project: Project, mode: str = "aggregate") -> Project:
     return project
 
 
-def steered(mutation: str, **more: object) -> dict[str, object]:
-    return {"kind": "steering_accepted", "mutation": mutation, **WHY, **more}
-
-
 def live(project: Project) -> ToolGoal:
     goal = project.tool()
     assert goal is not None
@@ -110,7 +106,8 @@ def refused_completion(project: Project) -> Refused:
 
 
 def test_a_story_that_others_replaced_is_dropped_not_completed(project: Project) -> None:
-    planned(project, "per-story").append(steered("mark_blocked_superseded", goalId="G001"))
+    row = {"kind": "steering_accepted", "mutation": "mark_blocked_superseded", "goalId": "G001", **WHY}
+    planned(project, "per-story").append(row)
     assert "omo goal drop" in refused_completion(project).fix
 
 

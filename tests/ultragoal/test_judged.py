@@ -37,22 +37,6 @@ def completed(project: Project, code: int = 0) -> str:
     return ran.err or ran.out
 
 
-def test_at_the_end_the_architect_answers_for_what_the_user_typed(planned: Project) -> None:
-    brief = planned.check("ultragoal", "brief", "architect").out
-    assert "  > read every file\n" in brief
-    assert '"requestStatus": "MET | MISSING"' in brief
-    reviewed(planned, requestStatus="MISSING")
-    assert "MISSING was said by omo:architect" in completed(planned, code=3)
-    planned.write("parse.py", "NEW = True\n")
-    reviewed(planned)
-    completed(planned)
-    planned.check("goal", "complete")
-    message = planned.stop().message
-    assert message.startswith("omo: done, judged: ")
-    assert "(G001 'Parse')" in message
-    assert "all of it there that the user asked for with /omo:ultragoal, as they typed it" in message
-
-
 def test_what_a_reviewer_said_against_it_is_named_and_not_called_no_verdict(planned: Project) -> None:
     reviewed(planned, codeStatus="BLOCK")
     said = planned.check("next").out

@@ -20,14 +20,25 @@ SRC = Path(prose.__file__).parents[2]
 NOT_ACTED_ON = [(rule, prompt) for rule, listed in prompts.NOT_USES.items() for prompt in listed]
 
 
-def misread(listed: list[str], *actions: str) -> list[tuple[str, str, str]]:
+# Each list, and what its prompts may be read as.
+READ_AS: dict[str, tuple[list[str], tuple[str, ...]]] = {
+    **{f"use, {way}": (listed, ("activate",)) for way, listed in prompts.USES.items()},
+    "a use in doubt": (prompts.TAKEN_FOR_USES, ("activate",)),
+    "no use, and no rule was written for it": (prompts.NOT_USES_NOT_TUNED_TO, ("none",)),
+    "cancel": (prompts.CANCELS, ("cancel",)),
+    "cancel, and more for the model": (prompts.CANCELS_WITH_MORE, ("cancel-and-continue",)),
+    **{f"stop, {language}": (listed, ("pause",)) for language, listed in prompts.STOPS.items()},
+    **{f"continue, {language}": (listed, ("resume",)) for language, listed in prompts.CONTINUES.items()},
+    "work": (prompts.WORK, ("none", "resume")),
+    "a question of the user's, or a quotation": (prompts.NOTHING_SAID, ("none",)),
+}
+
+
+@pytest.mark.parametrize("name", READ_AS)
+def test_what_a_prompt_is_read_as(name: str) -> None:
+    listed, actions = READ_AS[name]
     readings = [(prompt, read_prompt(prompt)) for prompt in listed]
-    return [(prompt, reading.action, reading.rule) for prompt, reading in readings if reading.action not in actions]
-
-
-@pytest.mark.parametrize("way", prompts.USES)
-def test_a_use_starts_it(way: str) -> None:
-    assert misread(prompts.USES[way], "activate") == []
+    assert [(prompt, one.action, one.rule) for prompt, one in readings if one.action not in actions] == []
 
 
 @pytest.mark.parametrize("rule", prompts.NOT_USES)
@@ -36,27 +47,6 @@ def test_what_is_no_use_starts_nothing_and_says_why(rule: str) -> None:
     assert [(prompt, reading.action, reading.rule) for prompt, reading in readings] == [
         (prompt, "none", rule) for prompt in prompts.NOT_USES[rule]
     ]
-
-
-def test_prompts_that_no_rule_was_written_for() -> None:
-    assert misread(prompts.NOT_USES_NOT_TUNED_TO, "none") == []
-
-
-def test_in_doubt_it_is_a_use() -> None:
-    assert misread(prompts.TAKEN_FOR_USES, "activate") == []
-
-
-def test_a_cancel_ends_it() -> None:
-    assert misread(prompts.CANCELS, "cancel") == []
-
-
-def test_a_cancel_with_more_to_it_is_for_the_model_too() -> None:
-    assert misread(prompts.CANCELS_WITH_MORE, "cancel-and-continue") == []
-
-
-@pytest.mark.parametrize("language", prompts.STOPS)
-def test_a_stop_pauses(language: str) -> None:
-    assert misread(prompts.STOPS[language], "pause") == []
 
 
 @pytest.mark.parametrize(
@@ -71,19 +61,6 @@ def test_a_stop_pauses(language: str) -> None:
 def test_lines_may_end_as_on_any_system(prompt: str, action: str) -> None:
     for end in ("\n", "\r\n", "\r"):
         assert read_prompt(prompt.replace("\n", end)).action == action
-
-
-@pytest.mark.parametrize("language", prompts.CONTINUES)
-def test_a_continue_resumes(language: str) -> None:
-    assert misread(prompts.CONTINUES[language], "resume") == []
-
-
-def test_work_does_not_pause() -> None:
-    assert misread(prompts.WORK, "none", "resume") == []
-
-
-def test_a_question_of_the_user_and_a_quotation_do_nothing() -> None:
-    assert misread(prompts.NOTHING_SAID, "none") == []
 
 
 @pytest.mark.parametrize(("prompt", "names"), prompts.STOPS_BY_NAME.items())
@@ -127,10 +104,7 @@ def test_no_phrase_is_longer_than_what_is_looked_for() -> None:
 
 def test_no_prompt_is_listed_twice() -> None:
     listed = [prompt for _, prompt in NOT_ACTED_ON]
-    for table in (prompts.USES, prompts.CONTINUES, prompts.STOPS):
-        listed += [prompt for prompts_of_one in table.values() for prompt in prompts_of_one]
-    listed += [*prompts.CANCELS, *prompts.CANCELS_WITH_MORE, *prompts.WORK, *prompts.NOTHING_SAID]
-    listed += [*prompts.NOT_USES_NOT_TUNED_TO, *prompts.TAKEN_FOR_USES]
+    listed += [prompt for one, _ in READ_AS.values() for prompt in one]
     assert len(listed) == len(set(listed))
 
 

@@ -18,7 +18,6 @@ from tests.ultrawork.shell_commands import DENIED, HARMLESS
 
 TOUCH = ["src/**", "docs/*.md", "tests/new/test_a.py"]
 NEVER = ["src/gen/**"]
-Json = dict[str, object]
 
 
 @pytest.fixture(scope="module")
@@ -250,13 +249,9 @@ def test_a_fence_is_made_without_a_session(tmp_path: Path) -> None:
     assert (fence.touch, fence.never, fence.root) == (["src"], ["src/gen"], str(tmp_path))
 
 
-def row(fence: object) -> Json:
-    return {"work": {"ultraplan": {"fence": fence}}}
-
-
 def test_a_fence_is_read_as_it_was_written() -> None:
-    written = row({"touch": ["./src/", "a//b"], "never": ["X/"], "root": "/p", "spec": "s.md"})
-    fence = open_fence(read_row(written), {"HOME": "/h"})
+    written = {"touch": ["./src/", "a//b"], "never": ["X/"], "root": "/p", "spec": "s.md"}
+    fence = open_fence(read_row({"work": {"ultraplan": {"fence": written}}}), {"HOME": "/h"})
     assert fence is not None
     assert (fence.touch, fence.never, fence.root, fence.spec, fence.home) == (
         ["src", "a/b"],
