@@ -252,13 +252,6 @@ def test_scope_allows_what_it_names_our_state_and_the_checks_file(repo: Path) ->
     assert look(repo, {"type": "scope", "touch": ["src", "checks.yaml"]}).result == "pass"
 
 
-def test_ignored_files_are_no_change(repo: Path) -> None:
-    write(repo, ".gitignore", "*.log\n")
-    commit(repo)
-    write(repo, "infra/x.log")
-    assert look(repo, FORBIDDEN).result == "pass"
-
-
 def test_what_a_rule_of_the_base_ignores_stays_ignored_when_rules_are_added(repo: Path) -> None:
     write(repo, ".gitignore", "*.log\nbuild/\n")
     base = commit(repo)
@@ -357,34 +350,7 @@ def test_a_repository_without_commits_has_the_empty_tree_as_base(root: Path) -> 
     assert look(root, {"type": "commit", "subject": "feat"}, base=base).result == "pass"
 
 
-def test_judge(root: Path) -> None:
-    found = look(root, {"id": "clear", "type": "judge", "question": "Is it clear?"})
-    assert (found.result, found.observed) == ("unknown", "Is it clear?")
-    assert found.reason == "no independent agent has answered it yet"
-
-
 PASS = {"type": "path", "path": "README.md"}
-FAIL = {"type": "path", "path": "missing"}
-UNKNOWN = {"type": "judge", "question": "Is it?"}
-
-
-@pytest.mark.parametrize(
-    ("items", "verdict", "flags"),
-    [
-        ([], "unknown", ["checks_empty"]),
-        ([PASS], "pass", []),
-        ([PASS, FAIL], "fail", ["checks_failed"]),
-        ([PASS, UNKNOWN], "unknown", ["checks_unevaluable"]),
-        ([UNKNOWN, FAIL], "fail", ["checks_failed", "checks_unevaluable"]),
-        (["is it?"], "unknown", ["checks_empty", "has_string_checks"]),
-        ([PASS, "is it?"], "unknown", ["has_string_checks"]),
-        (["is it?", FAIL, UNKNOWN], "fail", ["checks_failed", "checks_unevaluable", "has_string_checks"]),
-    ],
-)
-def test_the_verdict(root: Path, items: list[Any], verdict: str, flags: list[str]) -> None:
-    found = verdict_of(root, items)
-    assert (found.verdict, found.flags) == (verdict, flags)
-    assert len({one.id for one in found.checks}) == len(items)
 
 
 def test_links(root: Path, tmp_path: Path) -> None:

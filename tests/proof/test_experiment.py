@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from omo.proof import base, experiment, gate_runs, verdicts
-from omo.proof.gate_runs import AS_IT_IS, WITHOUT, Plain, Subject
+from omo.proof.gate_runs import Plain, Subject
 from omo.proof.verdicts import Experiment
 from omo.state import paths
 
@@ -55,21 +55,6 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def test_a_fix_is_two_runs_and_then_only_the_last_again(place: Place) -> None:
-    place.write("calc.py", "def add(a, b):\n    return a + b\n")
-    made = place.prove()
-    assert (made.verdict, place.count(), set(made.runs)) == (verdicts.HOLDS, 2, {WITHOUT, AS_IT_IS})
-    assert (place.root / "calc.py").read_text() == "def add(a, b):\n    return a + b\n"
-    assert (place.prove().verdict, place.count()) == (verdicts.HOLDS, 1)
-
-
-def test_other_work_needs_no_second_run_without_it(place: Place) -> None:
-    place.write("calc.py", "def add(a, b):\n    return a + b + 1\n")
-    assert (place.prove().verdict, place.count()) == (verdicts.FAILS, 2)
-    place.write("calc.py", "def add(a, b):\n    return a + b\n")
-    assert (place.prove().verdict, place.count()) == (verdicts.HOLDS, 1)
-
-
 def test_a_ledger_that_somebody_changed_counts_for_nothing_and_is_begun_anew(place: Place) -> None:
     place.write("calc.py", "def add(a, b):\n    return a + b\n")
     place.prove()
@@ -90,16 +75,3 @@ def test_switched_off_or_too_long_nothing_is_swapped(place: Place) -> None:
     assert long.verdict == verdicts.NOT_MADE
     assert "2 runs of it would take about 30 min; the setting proof_minutes allows 10" in long.reason
     assert place.count() == 0
-
-
-def test_a_gate_that_fails_and_passes_on_the_same_files_shows_nothing(place: Place) -> None:
-    flag = place.runs.parent / "flag"
-    place.command = Plain(["sh", "-c", f"test -e '{flag}' || {{ touch '{flag}'; exit 1; }}"])
-    place.write("calc.py", "def add(a, b):\n    return a + b\n")
-    assert place.prove().holds  # it has failed once without the work, and never since
-    subject = place.subject()
-    runs = list(gate_runs.recorded(subject, place.command))
-    again = replace(runs[-1], result="pass", exit=0)
-    made = experiment.prove(subject, place.command, [again], lambda: experiment.run_now(subject, place.command))
-    assert made.verdict == verdicts.FLAKY
-    assert made.reason == "it both fails and passes on the same files (without the work: exit 1)"
