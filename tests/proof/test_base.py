@@ -53,6 +53,16 @@ def test_a_clone_that_looks_at_less_than_before_is_unknown(project: Path) -> Non
     assert "sparse checkout" in base.look(str(project), began).unknown
 
 
+def test_a_new_rule_of_git_hides_no_new_file(project: Path) -> None:
+    began = take(project)
+    (project / "ignored.txt").write_text("as agreed\n")
+    (project / "feature.py").write_text("x\n")
+    (project / ".git" / "info" / "exclude").write_text("feature.py\n")
+    assert changed(project, began) == {"feature.py"}
+    (project / ".gitignore").write_text("ignored.txt\nfeature.py\n")
+    assert changed(project, began) == {"feature.py", ".gitignore"}
+
+
 def test_a_test_that_a_runner_would_find_is_no_leftover_nor_is_source(project: Path) -> None:
     began = take(project)
     tests = ("cov/test_red.py", "coverage/red.test.js", ".sisyphus/evidence/red.test.js", "coverage/miles.py")
