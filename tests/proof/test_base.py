@@ -43,6 +43,15 @@ def take(root: Path) -> Base:
     return base.take(str(root), os.environ)
 
 
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_git_told_not_to_look_hides_no_edit_and_makes_none(project: Path, flag: str) -> None:
+    began = take(project)
+    git(project, "update-index", flag, "calc.py")
+    assert changed(project, began) == set()
+    (project / "calc.py").write_text("hidden\n")
+    assert changed(project, began) == {"calc.py"}
+
+
 def test_a_clone_that_looks_at_less_than_before_is_unknown(project: Path) -> None:
     began = take(project)
     git(project, "config", "core.fileMode", "false")
@@ -53,6 +62,13 @@ def test_a_clone_that_looks_at_less_than_before_is_unknown(project: Path) -> Non
     assert "sparse checkout" in base.look(str(project), began).unknown
 
 
+def test_a_new_rule_above_the_project_hides_no_new_file(project: Path) -> None:
+    began = take(project / "tests")
+    (project / "tests" / "feature.py").write_text("x\n")
+    (project / ".gitignore").write_text("feature.py\n")
+    assert changed(project / "tests", began) == {"feature.py"}
+
+
 def test_a_new_rule_of_git_hides_no_new_file(project: Path) -> None:
     began = take(project)
     (project / "ignored.txt").write_text("as agreed\n")
@@ -61,6 +77,14 @@ def test_a_new_rule_of_git_hides_no_new_file(project: Path) -> None:
     assert changed(project, began) == {"feature.py"}
     (project / ".gitignore").write_text("ignored.txt\nfeature.py\n")
     assert changed(project, began) == {"feature.py", ".gitignore"}
+
+
+def test_a_runners_file_is_looked_at_although_it_is_ignored(project: Path) -> None:
+    (project / ".gitignore").write_text("ignored.txt\nGNUmakefile\n")
+    git(project, "commit", "-qam", "ignore it")
+    began = take(project)
+    (project / "GNUmakefile").write_text("test:\n")
+    assert changed(project, began) == {"GNUmakefile"}
 
 
 def test_a_test_that_a_runner_would_find_is_no_leftover_nor_is_source(project: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a hook saw an agent say: which rows count, what in them is an answer, and what may be claimed beside it."""
+"""What a hook saw an agent say: what in it is an answer, and which of several words counts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 NONCE = "0123456789abcdef0123456789abcdef"
 OBJECT = {"nonce": NONCE, "answers": [{"result": "pass"}]}
 TEXT = json.dumps(OBJECT)
-JUDGE = "omo:judge"
-
-
-def message(text: str, *, agent: str = JUDGE, is_cut: bool = False) -> AgentMessage:
-    return AgentMessage(agent, text, 7, "2026-01-01T00:00:00.000Z", is_cut=is_cut)
 
 
 # Objects in prose
