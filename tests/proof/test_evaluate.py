@@ -252,6 +252,13 @@ def test_scope_allows_what_it_names_our_state_and_the_checks_file(repo: Path) ->
     assert look(repo, {"type": "scope", "touch": ["src", "checks.yaml"]}).result == "pass"
 
 
+def test_ignored_files_are_no_change(repo: Path) -> None:
+    write(repo, ".gitignore", "*.log\n")
+    commit(repo)
+    write(repo, "infra/x.log")
+    assert look(repo, FORBIDDEN).result == "pass"
+
+
 def test_what_a_rule_of_the_base_ignores_stays_ignored_when_rules_are_added(repo: Path) -> None:
     write(repo, ".gitignore", "*.log\nbuild/\n")
     base = commit(repo)
@@ -348,6 +355,12 @@ def test_a_repository_without_commits_has_the_empty_tree_as_base(root: Path) -> 
     assert look(root, SCOPE, base=base).observed == "README.md"
     commit(root, "feat: all")
     assert look(root, {"type": "commit", "subject": "feat"}, base=base).result == "pass"
+
+
+def test_judge(root: Path) -> None:
+    found = look(root, {"id": "clear", "type": "judge", "question": "Is it clear?"})
+    assert (found.result, found.observed) == ("unknown", "Is it clear?")
+    assert found.reason == "no independent agent has answered it yet"
 
 
 PASS = {"type": "path", "path": "README.md"}

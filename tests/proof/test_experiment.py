@@ -75,3 +75,16 @@ def test_switched_off_or_too_long_nothing_is_swapped(place: Place) -> None:
     assert long.verdict == verdicts.NOT_MADE
     assert "2 runs of it would take about 30 min; the setting proof_minutes allows 10" in long.reason
     assert place.count() == 0
+
+
+def test_a_gate_that_fails_and_passes_on_the_same_files_shows_nothing(place: Place) -> None:
+    flag = place.runs.parent / "flag"
+    place.command = Plain(["sh", "-c", f"test -e '{flag}' || {{ touch '{flag}'; exit 1; }}"])
+    place.write("calc.py", "def add(a, b):\n    return a + b\n")
+    assert place.prove().holds  # it has failed once without the work, and never since
+    subject = place.subject()
+    runs = list(gate_runs.recorded(subject, place.command))
+    again = replace(runs[-1], result="pass", exit=0)
+    made = experiment.prove(subject, place.command, [again], lambda: experiment.run_now(subject, place.command))
+    assert made.verdict == verdicts.FLAKY
+    assert made.reason == "it both fails and passes on the same files (without the work: exit 1)"
