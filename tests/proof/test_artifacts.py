@@ -103,13 +103,6 @@ def test_evidence_needs_a_goal(state: str, root: Path) -> None:
         register(state, root, "log.txt", " ")
 
 
-def test_old_by_its_times(state: str, root: Path) -> None:
-    path = write(root, "log.txt", "42 passed\n")
-    assert refusal(state, root, "log.txt", started_at=time.time() + 60).details["why"] == "old"
-    os.utime(path, (LONG_AGO, LONG_AGO))
-    assert refusal(state, root, "log.txt", started_at=time.time() - 60).details["why"] == "old"
-
-
 def test_touching_does_not_make_new_what_was_refused_or_remembered_or_committed(state: str, root: Path) -> None:
     began = time.time() - 60
     refused, remembered, committed = (write(root, f"{n}.txt", f"{n}\n") for n in ("refused", "remembered", "committed"))

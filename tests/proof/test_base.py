@@ -43,38 +43,6 @@ def take(root: Path) -> Base:
     return base.take(str(root), os.environ)
 
 
-def test_nothing_is_changed_at_first_and_a_commit_alone_changes_nothing(project: Path) -> None:
-    (project / "calc.py").write_text("dirty\n")
-    (project / "new.py").write_text("untracked\n")
-    began = take(project)
-    assert changed(project, began) == set()
-    git(project, "add", ".")
-    git(project, "commit", "-qm", "as it is")
-    assert changed(project, began) == set()
-
-
-def test_edits_new_and_deleted_files_and_modes_are_changes_and_a_revert_is_none(project: Path) -> None:
-    (project / "calc.py").write_text("dirty\n")
-    began = take(project)
-    (project / "calc.py").write_text("edited\n")
-    (project / "new file.py").write_text("x\n")
-    (project / "tests" / "test_calc.py").unlink()
-    (project / ".gitignore").chmod(0o755)
-    assert changed(project, began) == {"calc.py", "new file.py", "tests/test_calc.py", ".gitignore"}
-    (project / "calc.py").write_text("dirty\n")
-    (project / "new file.py").unlink()
-    (project / ".gitignore").chmod(0o644)
-    git(project, "checkout", "--", "tests")
-    assert changed(project, began) == set()
-
-
-def test_a_file_put_back_to_the_commit_that_was_dirty_at_the_base_is_a_change(project: Path) -> None:
-    (project / "calc.py").write_text("dirty\n")
-    began = take(project)
-    git(project, "checkout", "--", "calc.py")
-    assert changed(project, began) == {"calc.py"}
-
-
 @pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
 def test_git_told_not_to_look_hides_no_edit_and_makes_none(project: Path, flag: str) -> None:
     began = take(project)
@@ -92,17 +60,6 @@ def test_a_clone_that_looks_at_less_than_before_is_unknown(project: Path) -> Non
     assert base.look(str(project), began).unknown == ""
     git(project, "sparse-checkout", "set", "--no-cone", "/*", "!/calc.py")
     assert "sparse checkout" in base.look(str(project), began).unknown
-
-
-def test_a_repository_that_has_moved_is_another(project: Path) -> None:
-    began = take(project)
-    (project / ".git").rename(project.parent / ".git")
-    assert ".git itself" in base.look(str(project), began).unknown
-
-
-def test_a_link_into_a_repository_is_in_it(project: Path, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(project / "tests")
-    assert take(tmp_path / "link")["head"]
 
 
 def test_a_new_rule_above_the_project_hides_no_new_file(project: Path) -> None:
@@ -130,21 +87,6 @@ def test_a_runners_file_is_looked_at_although_it_is_ignored(project: Path) -> No
     assert changed(project, began) == {"GNUmakefile"}
 
 
-def test_what_runs_leave_behind_and_our_own_state_are_no_change(project: Path) -> None:
-    began = take(project)
-    for name in (
-        ".coverage",
-        "server.log",
-        "junit.xml",
-        "__pycache__/x.pyc",
-        ".sisyphus/cc-omo/x",
-        ".sisyphus/evidence/y",
-    ):
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        (project / name).write_text("x")
-    assert changed(project, began) == set()
-
-
 def test_a_test_that_a_runner_would_find_is_no_leftover_nor_is_source(project: Path) -> None:
     began = take(project)
     tests = ("cov/test_red.py", "coverage/red.test.js", ".sisyphus/evidence/red.test.js", "coverage/miles.py")
@@ -152,31 +94,6 @@ def test_a_test_that_a_runner_would_find_is_no_leftover_nor_is_source(project: P
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text("x")
     assert changed(project, began) == set(tests)
-
-
-def test_a_link_is_what_it_leads_to(project: Path, tmp_path: Path) -> None:
-    outside = tmp_path / "outside.py"
-    outside.write_text("1\n")
-    (project / "linked.py").symlink_to(outside)
-    began = take(project)
-    outside.write_text("2\n")
-    assert changed(project, began) == {"linked.py"}
-
-
-def test_without_git_every_file_counts_and_there_is_no_commit(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("1")
-    began = take(tmp_path)
-    assert (began["head"], changed(tmp_path, began)) == (None, set())
-    (tmp_path / "a").write_text("2")
-    assert changed(tmp_path, began) == {"a"}
-
-
-def test_six_hundred_untracked_files_are_an_ordinary_base(project: Path) -> None:
-    for number in range(600):
-        (project / f"n{number}").write_text("x")
-    began = take(project)
-    (project / "n7").write_text("edited")
-    assert changed(project, began) == {"n7"}
 
 
 def test_what_is_large_is_told_apart_by_its_times(project: Path) -> None:
@@ -225,10 +142,3 @@ def test_what_the_commit_does_not_hold_is_kept_under_its_digest(project: Path) -
 def test_a_clean_tree_keeps_nothing(project: Path) -> None:
     base.take(str(project), os.environ, str(project / ".sisyphus" / "cc-omo"))
     assert not (project / ".sisyphus").exists()
-
-
-def test_the_look_of_a_session_below_the_top_names_paths_from_there(project: Path) -> None:
-    began = take(project / "tests")
-    (project / "calc.py").write_text("above\n")
-    (project / "tests" / "test_calc.py").write_text("edited\n")
-    assert changed(project / "tests", began) == {"test_calc.py"}

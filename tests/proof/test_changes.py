@@ -46,12 +46,6 @@ def test_all_there_is_to_know_takes_at_most_nine_processes(root: Path, monkeypat
     assert len(started) <= 9
 
 
-@pytest.mark.parametrize("base", ["0" * 40, "nowhere", "--all", ""])
-def test_a_base_that_is_no_commit_is_said(root: Path, base: str) -> None:
-    with pytest.raises(NotEvaluable, match="base"):
-        changes.changed(root, base)
-
-
 def test_git_that_gives_no_answer_is_ended(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "bin/git", f"#!/bin/sh\necho $$ >{tmp_path}/pid\nexec sleep 60\n").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin") + ":/usr/bin:/bin")

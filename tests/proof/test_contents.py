@@ -78,19 +78,6 @@ def test_what_was_not_committed_is_as_it_was_when_the_run_was_armed(root: Path) 
     ]
 
 
-def test_without_a_commit_and_without_git_every_file_is_kept(tmp_path: Path) -> None:
-    for directory, has_git in (("new", True), ("plain", False)):
-        project = tmp_path / directory
-        project.mkdir()
-        if has_git:
-            git(project, "init", "-q")
-        (project / "a.py").write_text("before\n")
-        began = take(project)
-        (project / "a.py").write_text("after\n")
-        (project / "b.py").write_text("new\n")
-        assert held(project, began, "a.py", "b.py") == [File(b"before\n", FILE_MODE), NOTHING]
-
-
 def test_a_copy_that_was_changed_or_is_gone_is_no_base(root: Path) -> None:
     (root / "plain.py").write_text("the user's own edit\n")
     began = take(root)

@@ -364,27 +364,6 @@ def test_judge(root: Path) -> None:
 
 
 PASS = {"type": "path", "path": "README.md"}
-FAIL = {"type": "path", "path": "missing"}
-UNKNOWN = {"type": "judge", "question": "Is it?"}
-
-
-@pytest.mark.parametrize(
-    ("items", "verdict", "flags"),
-    [
-        ([], "unknown", ["checks_empty"]),
-        ([PASS], "pass", []),
-        ([PASS, FAIL], "fail", ["checks_failed"]),
-        ([PASS, UNKNOWN], "unknown", ["checks_unevaluable"]),
-        ([UNKNOWN, FAIL], "fail", ["checks_failed", "checks_unevaluable"]),
-        (["is it?"], "unknown", ["checks_empty", "has_string_checks"]),
-        ([PASS, "is it?"], "unknown", ["has_string_checks"]),
-        (["is it?", FAIL, UNKNOWN], "fail", ["checks_failed", "checks_unevaluable", "has_string_checks"]),
-    ],
-)
-def test_the_verdict(root: Path, items: list[Any], verdict: str, flags: list[str]) -> None:
-    found = verdict_of(root, items)
-    assert (found.verdict, found.flags) == (verdict, flags)
-    assert len({one.id for one in found.checks}) == len(items)
 
 
 def test_links(root: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from omo.proof import base, experiment, gate_runs, verdicts
-from omo.proof.gate_runs import AS_IT_IS, WITHOUT, Plain, Subject
+from omo.proof.gate_runs import Plain, Subject
 from omo.proof.verdicts import Experiment
 from omo.state import paths
 
@@ -53,21 +53,6 @@ class Place:
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
-
-
-def test_a_fix_is_two_runs_and_then_only_the_last_again(place: Place) -> None:
-    place.write("calc.py", "def add(a, b):\n    return a + b\n")
-    made = place.prove()
-    assert (made.verdict, place.count(), set(made.runs)) == (verdicts.HOLDS, 2, {WITHOUT, AS_IT_IS})
-    assert (place.root / "calc.py").read_text() == "def add(a, b):\n    return a + b\n"
-    assert (place.prove().verdict, place.count()) == (verdicts.HOLDS, 1)
-
-
-def test_other_work_needs_no_second_run_without_it(place: Place) -> None:
-    place.write("calc.py", "def add(a, b):\n    return a + b + 1\n")
-    assert (place.prove().verdict, place.count()) == (verdicts.FAILS, 2)
-    place.write("calc.py", "def add(a, b):\n    return a + b\n")
-    assert (place.prove().verdict, place.count()) == (verdicts.HOLDS, 1)
 
 
 def test_a_ledger_that_somebody_changed_counts_for_nothing_and_is_begun_anew(place: Place) -> None:

@@ -41,26 +41,25 @@ def test_a_configuration_is_read_as_git_reads_it(tmp_path: Path, more: str) -> N
 
 
 @pytest.mark.parametrize("linked", ["a worktree", "another directory", "a configuration of its own"])
-def test_a_configuration_in_another_file_counts(tmp_path: Path, linked: str) -> None:
-    main, root = tmp_path / "main", tmp_path / "main"
+def test_what_is_in_another_file_counts(tmp_path: Path, linked: str) -> None:
+    main, root = tmp_path / "main", tmp_path / "linked"
     main.mkdir()
-    call_git(main, "init", "-q")
+    call_git(main, "init", "-q", "-b", "main")
     call_git(main, "commit", "-q", "--allow-empty", "-m", "base")
+    call_git(main, "config", "core.fileMode", "false")
     if linked == "a worktree":
-        root = tmp_path / "linked"
         call_git(main, "worktree", "add", "-q", str(root))
-        call_git(main, "config", "core.fileMode", "false")
     elif linked == "another directory":
-        root = tmp_path / "other"
         root.mkdir()
-        call_git(root, "init", "-q")
+        call_git(root, "init", "-q", "-b", "main")
+        call_git(root, "commit", "-q", "--allow-empty", "-m", "of no account")
         (root / ".git" / "commondir").write_text(str(main / ".git"))
-        call_git(main, "config", "core.fileMode", "false")
     else:
+        root = main
         call_git(main, "config", "extensions.worktreeConfig", "true")
         call_git(main, "config", "--worktree", "core.fileMode", "false")
         call_git(main, "config", "--unset", "core.fileMode")
-    assert git.settings(root).file_mode == "false"
+    assert (git.settings(root).file_mode, git.head(str(root))) == ("false", git.head(str(main)))
 
 
 @pytest.mark.parametrize(
@@ -85,19 +84,3 @@ def test_the_commit_is_the_one_that_git_names(tmp_path: Path, calls: list[tuple[
         call_git(tmp_path, *call)
     assert git.head(str(tmp_path)) == git.run(tmp_path, "rev-parse", *git.HEAD).text.strip()
     assert bool(git.plain_head(str(tmp_path / ".git"))) is is_plain
-
-
-@pytest.mark.parametrize("linked", ["a worktree", "another directory"])
-def test_the_commit_of_a_linked_directory_is_the_one_that_git_names(tmp_path: Path, linked: str) -> None:
-    main, root = tmp_path / "main", tmp_path / "linked"
-    main.mkdir()
-    call_git(main, "init", "-q", "-b", "main")
-    call_git(main, "commit", "-q", "--allow-empty", "-m", "base")
-    if linked == "a worktree":
-        call_git(main, "worktree", "add", "-q", str(root))
-    else:
-        root.mkdir()
-        call_git(root, "init", "-q", "-b", "main")
-        call_git(root, "commit", "-q", "--allow-empty", "-m", "of no account")
-        (root / ".git" / "commondir").write_text(str(main / ".git"))
-    assert git.head(str(root)) == git.head(str(main))

@@ -14,7 +14,7 @@ import pytest
 from bench.proof import CALC, CHANGES, FIX, PYTHON, Change, answers, calc, looked_at, made, missing
 from omo.errors import NotEvaluable
 from omo.proof import held_lines, swap
-from omo.proof.held_lines import HELD, NOT_HELD, NOT_LOOKED_AT
+from omo.proof.held_lines import NOT_HELD, NOT_LOOKED_AT
 from tests.texts import ROOT
 
 BOTH = calc(FIX, ("LIMIT = 10", "LIMIT = 110"))
@@ -95,20 +95,6 @@ def test_who_writes_meanwhile_is_told_and_loses_nothing(project: Path) -> None:
     with pytest.raises(NotEvaluable, match=r"calc.py changed while files were swapped; calc.py is kept as"):
         looked_at(project, gate(code))
     assert (project / "calc.py").read_text(encoding="utf-8") == BOTH
-
-
-def test_what_was_found_counts_while_the_files_are_the_same(project: Path) -> None:
-    state = str(project / ".sisyphus" / "cc-omo")
-    assert held_lines.earlier(state, str(project)) is None
-    subprocess.run(
-        [*OMO, "proof", "--", *gate(ADDS)], cwd=project, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=True
-    )
-    found = held_lines.earlier(state, str(project))
-    assert found is not None
-    assert [(told.place, told.word) for told in found.hunks] == [("calc.py:3", NOT_HELD), ("calc.py:7", HELD)]
-    assert found.not_held[0].lines == ("- LIMIT = 10", "+ LIMIT = 110")
-    (project / "calc.py").write_text(BOTH + "\n", encoding="utf-8")
-    assert held_lines.earlier(state, str(project)) is None
 
 
 @pytest.mark.parametrize("hunk", ["without the work", "a hunk"])

@@ -42,7 +42,6 @@ TSC = {
     "b.ts: TS2345: Argument of type 'string' is not assignable to parameter of type 'number'.",
     "b.ts: TS2552: Cannot find name 'undefinedName'. Did you mean 'undefined'?",
 }
-TSC_MISSING = {"./a", "./zzz", "b", "gone", "left-pad", "undefinedName"}
 RUFF = {
     "c.py: F401 [*] `os` imported but unused",
     "c.py: F841 Local variable `l` is assigned to but never used",

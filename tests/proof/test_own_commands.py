@@ -207,15 +207,6 @@ def test_a_script_that_calls_itself_without_end_is_nobody_s(tmp_path: Path) -> N
     assert own_commands.where(str(tmp_path), base, ["npm", "run", "round", "x"], ".") == ""
 
 
-def test_without_a_commit_the_gate_is_known_and_nobody_s_own(tmp_path: Path) -> None:
-    (tmp_path / "pytest.ini").write_text("")
-    gate = own_commands.test_gate(str(tmp_path), None, ".")
-    assert gate is not None
-    assert gate.argv == ["pytest"]
-    assert own_commands.covers(str(tmp_path), None, ["pytest", "-q"], ".", gate)
-    assert own_commands.where(str(tmp_path), None, ["pytest"], ".") == ""
-
-
 @pytest.mark.parametrize(
     ("command", "stops"),
     [

@@ -324,16 +324,6 @@ def test_where_nothing_is_committed_the_files_name_checks_and_no_gates(tmp_path:
     assert [check.argv for check in project_checks.suggest(DiskFiles(str(tmp_path)))] == [["make", "test"]]
 
 
-def test_a_virtual_environment_of_the_projects_runs_its_tests(tmp_path: Path) -> None:
-    head, _ = lay_out(tmp_path, "pytest.ini and ruff.toml")
-    program = tmp_path / ".venv" / "bin" / "pytest"
-    program.parent.mkdir(parents=True)
-    program.touch(0o755)
-    first = project_checks.suggest(CommitFiles(str(tmp_path), head))[0]
-    assert first.argv == [".venv/bin/pytest"]
-    assert own_commands.where(str(tmp_path), head, first.argv, ".") == "pytest.ini"
-
-
 @pytest.mark.parametrize(
     ("files", "programs", "tests"),
     [

@@ -52,14 +52,6 @@ def made_of(
     return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command))
 
 
-def test_a_change_of_documents_alone_is_none_of_tests(tmp_path: Path) -> None:
-    made = made_of(tmp_path, {"README.md": "It adds.\n"})
-    assert (made.verdict, made.reason) == (
-        verdicts.NO_WORK,
-        "nothing that it runs on was changed (only README.md)",
-    )
-
-
 def test_what_new_data_grants_by_old_tests_is_not_said_to_fail_as_it_was(tmp_path: Path) -> None:
     asked = TESTS.replace("calc.add(2, 0), 2", "open('guest').read(), 'read'").replace("-1", "5")
     rights = {"guest.json": "read", "test_calc.py": asked.replace("'guest'", "'guest.json'")}
@@ -94,12 +86,6 @@ def test_what_fails_only_with_the_work_is_not_said_to_pass_without_it_too(tmp_pa
     made = made_of(tmp_path, {"calc.py": WORK.replace("a - b - b", "a * b")})
     assert made.verdict == verdicts.FAILS
     assert made.reason.startswith("it fails (2 failed: ")
-
-
-def test_what_stops_before_its_tests_in_every_arrangement_fails(tmp_path: Path) -> None:
-    made = made_of(tmp_path, {"calc.py": WORK + "import gone\n", "test_calc.py": TESTS + "\n\nimport gone_too\n"})
-    assert made.verdict == verdicts.FAILS
-    assert made.reason.startswith("it fails (")
 
 
 def test_what_failed_and_is_no_test_is_not_said_to_have_passed() -> None:

@@ -1,4 +1,4 @@
-"""What a hook saw an agent say: which rows count, what in them is an answer, and what may be claimed beside it."""
+"""What a hook saw an agent say: what in it is an answer, and which of several words counts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.work import agents
-from omo.work.agents import FULL, REDUCED, AgentMessage, NoAnswer, Review
-from tests.project import SESSION, Project
+from omo.work.agents import AgentMessage, NoAnswer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
 NONCE = "0123456789abcdef0123456789abcdef"
 OBJECT = {"nonce": NONCE, "answers": [{"result": "pass"}]}
 TEXT = json.dumps(OBJECT)
-JUDGE = "omo:judge"
-
-
-def message(text: str, *, agent: str = JUDGE, is_cut: bool = False) -> AgentMessage:
-    return AgentMessage(agent, text, 7, "2026-01-01T00:00:00.000Z", is_cut=is_cut)
 
 
 # Objects in prose
@@ -82,63 +76,6 @@ def test_anything_else_is_no_answer(text: str) -> None:
 @given(st.text() | st.text('{}[]":, \n\taN1').map(lambda text: "{" + text))
 def test_no_text_breaks_the_reader(text: str) -> None:
     assert all(isinstance(each, dict) for each in agents.objects(text))
-
-
-# Which rows count
-
-
-@pytest.fixture
-def project(project: Project) -> Project:
-    """A session with open work, in which agents finish."""
-    arm(project, is_on=True)
-    return project
-
-
-def arm(project: Project, *, is_on: bool) -> None:
-    project.change_row(lambda row: {**row, "ulw": {"enabled": is_on}})
-
-
-def seen(project: Project, *names: str) -> list[str]:
-    return [each.text for each in agents.messages(project.state, SESSION, *names)]
-
-
-def test_messages_are_those_of_the_agents_that_were_asked(project: Project) -> None:
-    project.agent_ends(JUDGE, "first")
-    project.agent_ends("general-purpose", "I am omo:judge")
-    project.agent_ends("omo:qa", "tests pass")
-    project.agent_ends(JUDGE, "second")
-    assert seen(project, JUDGE) == ["first", "second"]
-    assert seen(project, JUDGE, "omo:qa") == ["first", "tests pass", "second"]
-    assert agents.messages(project.state, "s2", JUDGE) == agents.messages(project.state, "", JUDGE) == []
-
-
-# Reviews
-
-
-def read(text: str, _agent: str) -> tuple[str, bool]:
-    said = agents.answer(text, "status")["status"]
-    return said, said == "CLEAR"
-
-
-CLEAR, BLOCK = '{"status": "CLEAR"}', '{"status": "BLOCK"}'
-REVIEWERS = ("omo:architect", "omo:qa")
-
-
-def reviews(project: Project) -> dict[str, Review]:
-    seen = agents.messages(project.state, SESSION, *REVIEWERS)
-    return agents.newest_reviews(str(project.root), seen, read)
-
-
-def test_a_review_is_of_the_files_that_were_there(project: Project) -> None:
-    for agent in REVIEWERS:
-        project.agent_ends(agent, CLEAR)
-    for name in ("gate.json", "code.py"):
-        (project.root / name).write_text("later\n")
-    later = reviews(project)
-    assert later["omo:qa"].changed == ["code.py", "gate.json"]
-    assert agents.independence_of_reviews(later, REVIEWERS) == REDUCED
-    apart = {agent: review.without(["gate.json", "code.py"]) for agent, review in later.items()}
-    assert agents.independence_of_reviews(apart, REVIEWERS) == FULL
 
 
 # Asked again

@@ -30,18 +30,6 @@ def given_up(project: Project) -> Project:
     return project
 
 
-def goals_end(project: Project) -> str:
-    project.check("ultragoal", "create-goals", "--brief", "@goal: Note\nWrite a note.")
-    project.check("state", "clear", "--mode", "ultragoal", "--force")
-    return project.stop().message
-
-
-def test_what_was_cleared_with_something_open_is_named_by_the_end_after_it(given_up: Project) -> None:
-    goals_end(given_up)
-    cleared = given_up.row()["givenUp"][-1]
-    assert cleared["what"].endswith("was given up with 1 open")
-
-
 @pytest.mark.parametrize("prompt", ["ulw write a note instead", "/omo:ultragoal a note instead", "/omo:ralph a note"])
 def test_a_new_request_of_the_users_is_not_held_to_it(given_up: Project, prompt: str) -> None:
     given_up.prompt(prompt)
@@ -59,16 +47,6 @@ def test_a_run_that_was_given_up_is_named_also_where_that_was_killed(project: Pr
         project.agent("ralph", "abandon", "it is not worth the time")
     out = project.check("ralph", "status").out
     assert "gave up ralph run" not in out or "givenUp" in project.row(), out
-
-
-def test_what_the_user_ends_is_nobodys_exception(project: Project) -> None:
-    project.commit()
-    file = project.root.parent / "criteria.json"
-    file.write_text(json.dumps(CRITERIA), encoding="utf-8")
-    project.prompt("/omo:ralph write NOTES")
-    project.check("ralph", "start", "--criteria", str(file))
-    project.check("ralph", "abandon", "no longer wanted", "--session", project.session, by="user")
-    assert "givenUp" not in project.row()
 
 
 def test_a_plan_that_waits_is_held_to_the_one_it_was_made_in_place_of(project: Project) -> None:
