@@ -24,15 +24,25 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _any_of(patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(fnmatch.translate(pattern) for pattern in patterns.split()))
+class _AnyOf:
+    """One of these names. Compiled when it is first asked for: most commands only load this page."""
+
+    def __init__(self, patterns: str) -> None:
+        self._patterns = patterns.split()
+
+    def match(self, name: str) -> re.Match[str] | None:
+        return self._compiled.match(name)
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(fnmatch.translate, self._patterns)))
 
 
 # An older .gitignore made a user's ignored files visible, and they were deleted.
 NEVER_SWAPPED = re.compile(r"(?:.*/)?(?:\.git/.*|\.sisyphus/.*|\.git(?!lab)[^/]*)", re.DOTALL)
 # Names that a runner collects, loads before the tests, or compiles for tests alone, by its defaults. A table of cases
 # without a single test in it (`cases.spec.ts`) and `export_test.go` belong to the tests, so nobody looks into the file.
-COLLECTED = _any_of("""
+COLLECTED = _AnyOf("""
     test_*.py *_test.py tests.py conftest.py sitecustomize.py usercustomize.py
     *.test.* *.spec.* *.bench.* *.cy.* *.e2e.* *.test-d.ts *[_-]test.[jt]s *[_-]test.[cm]js test-*.js test-*.[cm]js
     jest.setup.* jest-setup.* vitest.setup.* vitest-setup.* setupTests.* test-setup.*
@@ -42,13 +52,13 @@ COLLECTED = _any_of("""
     *.bats *_test.sh *.t *.robot *.feature *.hurl
 """)
 # Those of them that no runner loads before the tests, or for its settings.
-CASES = _any_of("test_*.py *_test.py *.test.* *.spec.* *_test.go *Test.php *_spec.rb *_test.rb")
+CASES = _AnyOf("test_*.py *_test.py *.test.* *.spec.* *_test.go *Test.php *_spec.rb *_test.rb")
 # Surefire and Gradle take these below any directory but that of the program.
 COLLECTED_IN_JVM = re.compile(
     r"(?!.*\bsrc/main/)(?:.*/)?(?:Test[A-Z]\w*|\w+(?:Tests?|TestCase|IT|Spec|Suite))\.(?:java|kt|groovy|scala)"
 )
 # `test.js` is collected by jest and node, and is a command of many a program: only beside the manifest is it a test.
-COLLECTED_AT_TOP = _any_of("test.[jt]s test.[cm][jt]s spec.[jt]s tests.[jt]s test.py test.rb test.sh")
+COLLECTED_AT_TOP = _AnyOf("test.[jt]s test.[cm][jt]s spec.[jt]s tests.[jt]s test.py test.rb test.sh")
 TEST_DIRECTORIES = _words("tests __tests__ __mocks__ __fixtures__ __snapshots__ testdata e2e cypress step_definitions")
 # Names of tests directories at the top of a project or package; deeper they are good names for source as well.
 TEST_DIRECTORIES_AT_TOP = _words("test spec specs benches benchmarks fixtures cassettes snapshots golden goldens")
@@ -66,7 +76,7 @@ MANIFESTS = _words(
     " composer.json mix.exs Package.swift pubspec.yaml"
 )
 # What runners and checkers read, and what they are told to look past. What begins with a dot is for a tool.
-CONFIGURATION = _any_of("""
+CONFIGURATION = _AnyOf("""
     .* *.toml *.ini *.cfg *.lock *.lockb *-lock.json *-lock.yaml go.sum go.work *.gemspec *.csproj *.sln *.gradle
     package.json go.mod pom.xml *.gradle.kts Gemfile composer.json mix.exs deno.json* Package.swift pubspec.yaml
     *requirements*.txt *requirements*.in MANIFEST.in *.pth Pipfile noxfile.py pylintrc pyrightconfig.json
@@ -78,7 +88,7 @@ CONFIGURATION = _any_of("""
     *-suppressions.json *baseline.xml *baseline.json python python3 pytest tox nox ruff mypy coverage
 """)
 # Of what has these ends below the top a tool reads none but its own names; the rest an app reads, as it does JSON.
-SETTINGS_OF_TOOLS = _any_of("""
+SETTINGS_OF_TOOLS = _AnyOf("""
     Cargo.toml pyproject.toml *Project.toml *Manifest.toml setup.* tox.* dist.ini pdm.* uv.* poetry.* hatch.*
     *test*.toml *test*.ini *test*.cfg mypy.* *ruff.* *lint*.* flake8.* clippy.* rustfmt.* isort.* pycodestyle.*
     coverage.* nose* behave.* bunfig.* deny.* foundry.* php.* platformio.* Makefile.* rust-toolchain* pixi.* mise.*
@@ -96,7 +106,7 @@ DATA = _words("""
 BESIDE_INPUT = ("out", "exp", "expected", "ref", "golden", "ans", "ok")
 DOCUMENTS = _words("md markdown rst adoc pdf png jpg jpeg gif svg webp avif ico woff woff2 ttf otf mp3 mp4 webm")
 # In capitals, because `history.py` and bin/todo are programs; and those of CI.
-DOCUMENT_NAMES = _any_of("""
+DOCUMENT_NAMES = _AnyOf("""
     README* CHANGELOG* CHANGES* HISTORY* NEWS* COPYING* NOTICE* AUTHORS* CONTRIBUT* TODO CODEOWNERS SECURITY* LICEN?E*
     *.gitlab-ci.yml Jenkinsfile azure-pipelines*.yml .travis.yml *appveyor.yml .readthedocs.y*ml *codecov.yml
 """)

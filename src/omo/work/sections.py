@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 MOST_ROWS = 60
-BY_USER, BY_AGENT = "pinned by the user", "pinned by the agent"  # whose a gate is that no file of the project names
 SCREENSHOT = "screenshot"  # the kind of an attachment that is shown as a picture
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PLURALS = {"criterion": "criteria"}
 DAMAGED = "the ledger is damaged"
+BY_USER, BY_AGENT = "pinned by the user", "pinned by the agent"  # whose a gate is that no file of the project names
 SHORT_LEADS = ("then", "or", "and", "&&")
 UNKNOWN_TREE = "the files cannot be read, so nobody can tell"
 NEXT = "omo next"

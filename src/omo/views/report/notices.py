@@ -19,7 +19,8 @@ from omo.views.project import SessionView, claims_let_stand
 from omo.views.report.parts import Part
 from omo.views.report.verdict import WorkEnd, does_count, is_not_passing
 from omo.work import outcome, requests, times
-from omo.work.sections import BY_AGENT, Notice
+from omo.work.sections import Notice
+from omo.work.status import BY_AGENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

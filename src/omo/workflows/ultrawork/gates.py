@@ -544,6 +544,16 @@ def in_words(gate: Gate) -> str:
     return words
 
 
+def whose(root: str, gate: Gate, began: Base | None) -> str:
+    """In words. The project's own is one that its files named before the work, whoever has pinned it."""
+    from omo.proof import own_commands
+    from omo.work.status import BY_AGENT, BY_USER
+
+    if gate.is_users:
+        return BY_USER
+    return own_commands.owner(root, (began or {}).get("head"), gate.argv, gate.cwd) or BY_AGENT
+
+
 def more_time(gate: Gate) -> str:
     """The line that gives a gate three times as long."""
     minutes = max(1, round(3 * gate.timeout / 60))

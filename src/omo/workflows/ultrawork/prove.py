@@ -15,7 +15,7 @@ from omo.proof.verdicts import Experiment
 from omo.state import paths, runtime
 from omo.text import clip
 from omo.work import requests, session
-from omo.work.sections import BY_USER
+from omo.work.status import BY_USER
 from omo.workflows.ultrawork import runs
 from omo.workflows.ultrawork.gates import FoundGates, Gate, GateRun, Gates, pin_line
 

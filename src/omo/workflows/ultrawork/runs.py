@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 from omo import table
 from omo.context import Context
 from omo.errors import Refused
-from omo.proof import arrangements, base, gate_runs, kinds, own_commands, typed_commands
+from omo.proof import arrangements, base, gate_runs, kinds, typed_commands
 from omo.proof import run as runner
 from omo.proof.kinds import CODE
 from omo.state import runtime, store
 from omo.state.rows import EMPTY
 from omo.text import block, clip, listed
-from omo.work.sections import BY_AGENT, BY_USER
+from omo.work.status import BY_AGENT
 from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from omo.state.ledger_rows import SessionEvent
-    from omo.state.rows import Base
 
 
 def session_gates(context: Context, name: str) -> gates.SessionGates:
@@ -42,13 +41,6 @@ def require_whole_ledger(context: Context, name: str) -> None:
 def known_gates(context: Context, name: str) -> gates.Gates:
     rows = runtime.sessions(context.state)
     return gates.current(context.state, name, rows.get(name), rows)
-
-
-def whose(context: Context, gate: gates.Gate, began: Base | None) -> str:
-    """In words. The project's own is one that its files named before the work, whoever has pinned it."""
-    if gate.is_users:
-        return BY_USER
-    return own_commands.owner(context.root, (began or {}).get("head"), gate.argv, gate.cwd) or BY_AGENT
 
 
 def subject_of(
@@ -124,7 +116,7 @@ def run_gates(context: Context, name: str, wanted: str | None = None, *, before:
     for gate in known.select(wanted):
         looked_at = whole.without(left_out)
         result = _run_one(gate, subject_of(context, known, whole, environ))
-        result["is_agents"] = whose(context, gate, known.base) == BY_AGENT
+        result["is_agents"] = gates.whose(context.root, gate, known.base) == BY_AGENT
         whole = base.look(context.root, known.base)
         own, moved = _changed_meanwhile(looked_at, whole.without(left_out), gate)
         left_out = [*left_out, *own]

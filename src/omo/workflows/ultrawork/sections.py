@@ -11,7 +11,7 @@ from omo.work import times
 from omo.work.sections import Attachment, Section, Sections, facts
 from omo.work.status import Status
 from omo.work.viewer import Viewer
-from omo.workflows.ultrawork import gates, runs
+from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.status import run_of
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ def sections(viewer: Viewer, status: Status) -> Sections:
         tried: Mapping[str, GateResult] = {}
         if pinned.base and not pinned.base.get("unknown"):
             tried = gate_runs.tried(viewer.context.state, pinned.base, gate.argv, gate.cwd)
-        of_gates[gate.name] = _section(gate, tried, runs.whose(viewer.context, gate, pinned.base))
+        of_gates[gate.name] = _section(gate, tried, gates.whose(viewer.context.root, gate, pinned.base))
     changed = None
     if status.outcome is not None and pinned.ran and pinned.ran[-1].changed is not None:
         changed = sorted(pinned.ran[-1].changed.keys() - set(pinned.left_out))

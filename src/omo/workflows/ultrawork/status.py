@@ -10,7 +10,7 @@ from omo.text import block, clip, counted
 from omo.work import outcome, session
 from omo.work.status import Item, NextStep, Status, command
 from omo.work.viewer import Viewer
-from omo.workflows.ultrawork import gates, runs
+from omo.workflows.ultrawork import gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def status(viewer: Viewer) -> Status | None:
     sessions = viewer.caller.session_rows
     pinned = gates.fold(gates.with_project_pins(viewer.context.state, viewer.session, rows, sessions), run)
     now = base.look(viewer.context.root, pinned.base).without(pinned.left_out) if len(pinned) else None
-    items = tuple(_item(gate, now, runs.whose(viewer.context, gate, pinned.base)) for gate in pinned)
+    items = tuple(_item(gate, now, gates.whose(viewer.context.root, gate, pinned.base)) for gate in pinned)
     headline, ended_as = counted(len(items), "gate") + " pinned", None
     if summary.get("state") == "done":
         ended_as = outcome.of(summary)
