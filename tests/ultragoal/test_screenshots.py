@@ -62,10 +62,13 @@ def drawn(draw: Callable[[ImageDraw.ImageDraw], object]) -> Image.Image:
     return image
 
 
+def noise(size: tuple[int, int] = SIZE) -> Image.Image:
+    return Image.frombytes("RGB", size, random.Random(3).randbytes(size[0] * size[1] * 3))
+
+
 def corner_of_noise() -> Image.Image:
     image = solid()
-    noise = random.Random(3).randbytes(40 * 22 * 3)
-    image.paste(Image.frombytes("RGB", (40, 22), noise), (0, 0))
+    image.paste(noise((40, 22)), (0, 0))
     return image
 
 
@@ -81,11 +84,15 @@ BLANK: dict[str, Callable[[], Image.Image]] = {
     "one pixel": lambda: drawn(lambda draw: draw.point((300, 200), "white")),
     "a line across": lambda: drawn(lambda draw: draw.line((0, 100, 640, 100), "white", width=2)),
     "a line down": lambda: drawn(lambda draw: draw.line((100, 0, 100, 360), "white", width=2)),
+    "a diagonal": lambda: drawn(lambda draw: draw.line((0, 0, 640, 360), "white", width=2)),
+    "a thin frame": lambda: drawn(lambda draw: draw.rectangle((0, 0, 639, 359), outline="white")),
     "a watermark": lambda: drawn(lambda draw: draw.text((560, 340), "made by me", fill="white")),
     "noise in a corner": corner_of_noise,
     "a block in a corner": lambda: drawn(lambda draw: draw.rectangle((0, 0, 80, 50), fill="white")),
+    "pixels strewn over it": lambda: drawn(lambda draw: draw.point([(x, x // 2) for x in range(3, 640, 40)], "white")),
     "a gradient": lambda: Image.linear_gradient("L").resize(SIZE).convert("RGB"),
     "a radial gradient": lambda: Image.radial_gradient("L").resize(SIZE).convert("RGB"),
+    "noise": noise,
 }
 ENCODERS: dict[str, tuple[str, dict[str, Any]]] = {
     "png, hardly packed": ("PNG", {"compress_level": 1}),

@@ -64,8 +64,8 @@ def act_on(event: Event, world: World) -> Answer:
     if event.prompt.lstrip().startswith("/"):
         from omo.hooks import user_commands
 
-        if (answered := user_commands.answer(event, world, is_agents=is_agents)) is not None:
-            return answered
+        if (answer := user_commands.answer(event, world, is_agents=is_agents)) is not None:
+            return answer
     reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
     if reading.rule == "machine-text":
         return Answer()
@@ -77,24 +77,14 @@ def act_on(event: Event, world: World) -> Answer:
         world.change(
             lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
         )
-    answer: Answer | None = None
-    if reading.action == "resume":
-        answer = _resume(event, world, reading)
-    elif reading.action != "none":
-        from omo.hooks import asked
-
-        answer = asked.ACTIONS[reading.action](event, world, reading)
-    if answer is None:  # the prompt asks nothing of omo, or nothing is there that it could be done to
+    answer = _do_what_is_asked(event, world, reading)
+    if answer is None:
         answer = _hear(event, world, reading)
     if is_withdrawn and not before.get("asked") and event.shows_messages and reading.action == "none":
         from omo.hooks import messages
 
         answer.message = messages.WITHDRAWN
-    if answer.decision == hosts.END_PROMPT:
-        answer.reason = f"{answer.reason} {world.told_of_removal()}".strip()
-    elif event.shows_messages:  # else the next Stop says that the state was removed
-        answer.message = f"{world.told_of_removal()} {answer.message}".strip()
-    return answer
+    return _with_removal(event, world, answer)
 
 
 def _is_last_block(event: Event, world: World) -> bool:
@@ -115,6 +105,15 @@ def _sent_back(world: World) -> Answer:
     from omo.hooks import messages
 
     return Answer(hosts.END_PROMPT, messages.NOT_SENT_BACK)
+
+
+def _with_removal(event: Event, world: World, answer: Answer) -> Answer:
+    """The answer also says that the state was removed, where the user reads it; elsewhere the next Stop says so."""
+    if answer.decision == hosts.END_PROMPT:
+        answer.reason = f"{answer.reason} {world.told_of_removal()}".strip()
+    elif event.shows_messages:
+        answer.message = f"{world.told_of_removal()} {answer.message}".strip()
+    return answer
 
 
 def _was_withdrawn(event: Event, row: SessionRow) -> bool:
@@ -145,6 +144,17 @@ def _of_an_agent(event: Event, world: World, reading: Reading) -> Answer:
 
         return Answer(hosts.END_PROMPT, messages.AN_AGENTS_CLIENT)
     return Answer()
+
+
+def _do_what_is_asked(event: Event, world: World, reading: Reading) -> Answer | None:
+    """None where the prompt asks nothing of omo, or nothing is there that it could be done to."""
+    if reading.action == "none":
+        return None
+    if reading.action == "resume":
+        return _resume(event, world, reading)
+    from omo.hooks import asked
+
+    return asked.ACTIONS[reading.action](event, world, reading)
 
 
 def _resume(event: Event, world: World, reading: Reading) -> Answer | None:

@@ -136,12 +136,12 @@ def newest(caller: Caller, client: str) -> str:
         raise Refused(f"{who} cancelled what was on here", fix="ulw, or the command of a workflow, goes on with it")
     if not others:
         what, fix = NOTHING, "omo status shows every session"
-        for name, row in left_open.of_others(caller.session_rows, caller.session, runtime.standing).items():
+        if aside := left_open.of_others(caller.session_rows, caller.session, runtime.standing):
+            name, row = next(iter(aside.items()))
             what += f", but for what was called off or put aside in session {clip(name, 64)}: "
             what += sentences.listed(runtime.standing(row))
             takes = "you take" if caller.by == "user" else "the user takes"
             fix = f"{takes} it up with /omo:resume {clip(name, 64)}"
-            break  # the one that was used last
         raise Refused(what, fix=fix)
     for is_free in (left_open.is_gone, left_open.may_be_taken):
         for name, row in others.items():

@@ -323,6 +323,11 @@ def _without_the_work(shown: Shown) -> str:
     return reason
 
 
+def _by_no_test(shown: Shown) -> str:
+    reason = shown.why_nothing
+    return f"without the work {reason}" if reason else ""
+
+
 def _only_as_before(shown: Shown) -> str:
     """What fails may be passed over where a test that was written for this work fails without it; a renamed one is not
     new. If only old tests were mended, nobody can tell whether the others that failed beside them were asked for."""
@@ -368,7 +373,7 @@ def _with_words_of_tests(shown: Shown) -> str:
 RULES: Sequence[tuple[str, Callable[[Shown], str]]] = (
     (FAILS, _as_it_is),
     (PASSES_WITHOUT, _without_the_work),
-    (NOTHING_SHOWN, lambda shown: shown.why_nothing and f"without the work {shown.why_nothing}"),
+    (NOTHING_SHOWN, _by_no_test),
     (FAILS_AS_BEFORE, _only_as_before),
     (OLD_TESTS_FAIL, _with_old_tests),
     (FEWER_TESTS, _with_fewer_tests),

@@ -175,7 +175,7 @@ def left_open(row: SessionRow) -> Works:
 
 
 def standing(row: SessionRow) -> Works:
-    """These, and what gave way to another task of the user's."""
+    """What is left open, and what gave way to another task of the user's."""
     return [*left_open(row), *work_in(row, CALLED_OFF)]
 
 
@@ -347,7 +347,7 @@ def ledger_problems(state: str, session_id: str) -> list[str]:
 
 
 def in_doubt(row: SessionRow) -> list[str]:
-    """The same of a row that was looked at beside its ledger, in words."""
+    """In words, what a row lets go and its ledger does not, once it was looked at beside that."""
     said = []
     for kind in unvouched(row):
         claim = f"{table.name_of(kind)} is {claimed(row['work'][kind])}"

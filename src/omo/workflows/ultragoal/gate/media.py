@@ -35,8 +35,14 @@ ENDS = {
 # What a picture must show, measured on those of tests/ultragoal/test_screenshots.py, which SHOWS and BLANK list.
 # Neighbours this far apart are an edge; gradients and the ripples of JPEG stay below.
 STEP = 16
+# This far from the background is ink. Farther than an edge needs, as JPEG smears what is around one.
+FAR = 64
+# Pale areas are no smear either, when this much of the picture is one.
+PALE_SHARE = 0.05
 # Edges must span this much of the picture, across and down: those of a line or of a mark in a corner do not.
 SMALLEST_SHARE = 0.15
+# In noise nearly every pixel is an edge; the busiest photographs and pages stay far below.
+MOST_EDGES = 0.85
 # Shown through what is transparent. An unlikely colour: what differs on any background differs on this one.
 BEHIND = (131, 7, 193)
 
@@ -140,7 +146,7 @@ def _check_size(image: Image.Image) -> None:
 
 def _blankness(image: Image.Image) -> str:
     """Why the picture shows nothing; empty where it does."""
-    from PIL import ImageChops
+    from PIL import Image, ImageChops
 
     width, height = image.size
     grey = image.convert("L")
@@ -148,13 +154,24 @@ def _blankness(image: Image.Image) -> str:
     beside = ImageChops.difference(inner, grey.crop((0, 1, width - 1, height)))
     above = ImageChops.difference(inner, grey.crop((1, 0, width, height - 1)))
     edges = ImageChops.lighter(beside, above).point([0] * (STEP + 1) + [255] * (255 - STEP))
-    box = edges.getbbox()
+    box, share = edges.getbbox(), edges.histogram()[255] / (width * height)
     if box is None:
         return f"shows one colour or a smooth gradient and nothing on it; {ANOTHER_PICTURE}"
+    if share > MOST_EDGES:
+        return f"shows noise: {share:.0%} of its pixels differ from their neighbours; {ANOTHER_PICTURE}"
     left, top, right, bottom = box
     if right - left < SMALLEST_SHARE * width or bottom - top < SMALLEST_SHARE * height:
         shown = f"{right - left}x{bottom - top} of {width}x{height} pixels"
         return f"shows something in {shown} only; {ANOTHER_PICTURE}, in a smaller window or closer"
+    coarse = image.resize((min(width, 640), min(height, 640)), Image.Resampling.NEAREST)
+    colours = coarse.getcolors(640 * 640) or []
+    background: tuple[int, int, int] = max(colours, key=lambda colour: colour[0])[1]  # type: ignore[assignment]
+    red, green, blue = ImageChops.difference(image, Image.new("RGB", image.size, background)).split()
+    distances = ImageChops.lighter(ImageChops.lighter(red, green), blue).histogram()
+    pale, ink = sum(distances[STEP + 1 :]), sum(distances[FAR + 1 :])
+    if ink <= 2 * (width + height) and pale <= PALE_SHARE * width * height:
+        pixels = f"{ink} of {width * height} pixels"
+        return f"shows one colour but for {pixels}, no more than a thin frame has; {ANOTHER_PICTURE}"
     return ""
 
 
