@@ -29,8 +29,11 @@ REMEMBERED = 8  # of the last rows: as many may be lost, and it is known which r
 
 
 class Head:
-    """The end of a ledger: what the next row continues. `torn` is what a writer that died left behind it. `known` are
-    digests of rows by their number: of the first, of those that prove, and of the last ones."""
+    """The end of a ledger: what the next row continues. `torn` is what a writer that died left behind it.
+
+    `known` has digests of rows, by number, each with whether it stays: those of the first row and of rows that prove
+    do, those of the last ones until newer ones are there. Of a damaged ledger the rows up to a known one still count.
+    """
 
     def __init__(self, seq: int = 0, digest: str = START, row: LedgerRow | None = None, torn: bytes = b"") -> None:
         self.seq = seq
@@ -112,27 +115,15 @@ def _known(mark: Mark) -> dict[int, tuple[str, bool]]:
 
 
 def _end(path: str, head: Head, mark: Mark) -> tuple[int, str]:
-    """The number and the digest of the row that the next one follows."""
+    """The number and the digest of the row that the next one follows. A crash between ledger and snapshot leaves the
+    mark behind: then the row that it names is there, and one after it that was forged follows nothing, which shows."""
     seq, digest = mark.get("seq"), mark.get("digest")
     if not isinstance(seq, int) or not isinstance(digest, str):
         return head.seq, (START if head.digest == START else UNMARKED)
-    if head.seq > seq and _leads_on(path, digest):
+    lines = _contents(path).split(b"\n") if head.seq > seq else []
+    if lines and (digest == START or any(digest_of(line) == digest for line in lines)):
         return head.seq, head.digest
     return seq, digest
-
-
-def _leads_on(path: str, digest: str) -> bool:
-    """Whether the rows after the mark are chained to it: a crash leaves it behind, a forged row follows nothing."""
-    is_behind = digest == START
-    for line in _contents(path).split(b"\n")[:-1]:
-        if is_behind:
-            row = _parse(line)
-            if row is None or row.get("prev") != digest:
-                return False
-            digest = digest_of(line)
-        else:
-            is_behind = digest_of(line) == digest
-    return is_behind
 
 
 def set_aside(path: str, now: float) -> Repaired:

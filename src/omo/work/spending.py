@@ -78,7 +78,8 @@ class Counter:
 
 
 class Count:
-    """`beside` is what no call is entered for, such as a compaction; `base` the host's own sum when counting began."""
+    """The tokens of a run so far. A host enters what each call of the model took; some also write sums of all that the
+    session took. Calls come first, and a sum alone has what no call is entered for, such as a compaction."""
 
     def __init__(self, row: SessionRow, kept: Json) -> None:
         spent = row.get("spent", {})
@@ -91,14 +92,19 @@ class Count:
         if kept.get("of") != [self.main, self.since]:
             kept = {"files": {self.main: [starts_at or 0, {}]}, "base": 0 if starts_at == 0 else None}
         self.files: Json = kept["files"]
-        self.base: int | None = kept["base"]
+        self.base: int | None = kept["base"]  # of the host's sums, what was before the run; None until it is known
         self.of_calls: int = kept.get("ofCalls", 0)
-        self.beside: int = kept.get("beside", 0)
+        self.beside: int = kept.get("beside", 0)  # what no call is entered for
         self.calls: int = kept.get("calls", 0)
 
     @property
     def tokens(self) -> int:
-        return self.before + self.of_calls + self.beside
+        return self.before + self.tokens_here
+
+    @property
+    def tokens_here(self) -> int:
+        """In the conversation that has the run now."""
+        return self.of_calls + self.beside
 
     @property
     def data(self) -> Json:
@@ -106,7 +112,7 @@ class Count:
         return {"of": [self.main, self.since], "files": self.files, **counts}
 
     def read_on(self) -> None:
-        """What agents spent until the host wrote a sum is part of that sum."""
+        """In the order of time: what agents spent before the host wrote a sum is part of that sum."""
         of_agents: list[Usage] = []
         for path in [*self.records, *self.host.transcript(self.main).of_agents()]:
             of_agents += self._entries(path)
@@ -137,7 +143,7 @@ class Count:
         amount = sum(usage.counts)
         if usage.is_sum:
             if self.base is None:
-                self.base = amount - self.of_calls - self.beside
+                self.base = amount - self.tokens_here
             self.beside = max(0, amount - self.base - self.of_calls)
         elif usage.at >= self.since:
             if usage.key:

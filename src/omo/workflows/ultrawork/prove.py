@@ -60,23 +60,28 @@ class Prover:
         self._env = gate_runs.environment_id(self._environ)
 
     def proof(self) -> Proof:
-        """What was shown on files that no run has changed: a gate that formats them is asked once more."""
+        """What was shown on files that no run has changed: after a gate that formats them, all is asked once more."""
         self._whole = None
         for _ in range(MOST_ROUNDS):
             tests_not_run = self._pin_project_tests(self._look())
             before = self._look()
-            self._run_failures_again(before)
-            self._run_others(self._look())
-            proof = self._look()
-            self._make_experiments(proof)
-            after = self._with_all_run(proof)
-            after.tests_not_run = tests_not_run
-            if after.look.tree == before.look.tree and not self._start_otherwise(after):
+            proof = self._round(before)
+            proof.tests_not_run = tests_not_run
+            if proof.look.tree == before.look.tree and not self._start_otherwise(proof):
                 break
-        after.other_gates = self._gate_of_form(after)
-        if any(made.verdict in verdicts.SHOWS_NO_RED for made in after.experiments.values()):
-            after.other_gates += self._gate_with_build(after)
-        return after
+        proof.other_gates = self._gate_of_form(proof)
+        if any(made.verdict in verdicts.SHOWS_NO_RED for made in proof.experiments.values()):
+            proof.other_gates += self._gate_with_build(proof)
+        return proof
+
+    def _round(self, before: Proof) -> Proof:
+        """What failed may pass by now, and then more can be proven; what proves nothing may write what the others read;
+        the experiments may write as well, so at last whatever nobody saw on these files is run."""
+        self._run_failures_again(before)
+        self._run_others(self._look())
+        tried = self._look()
+        self._make_experiments(tried)
+        return self._with_all_run(tried)
 
     def _start_otherwise(self, proof: Proof) -> bool:
         """Pin a gate of the project's that did not find a module as the command that finds it; True where one did."""
