@@ -468,7 +468,7 @@ def _(run: Play) -> None:
 
     mended(FIXED)
     said = run.stop()
-    pin = re.search(r"were not run: only what is pinned is, as by (/omo:pin [^;]+);", said)
+    pin = re.search(r"were not run, since nobody pinned them \((/omo:pin [^)]+)\)", said)
     assert pin, said
     run.sh("git checkout -q calc.py")
     run.user(pin[1])

@@ -211,8 +211,8 @@ def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: b
         tests = Plain(check.argv, check.cwd)
         name = f"the project's tests ({clip(typed(check.argv), 80)})"
         if not runs_tests:
-            pin = f": only what is pinned is, as by /omo:pin {clip(typed(check.argv), 80)}" if check.cwd == "." else ""
-            return OwnTests(f"{name} were not run{pin}")
+            pin = f" (/omo:pin {clip(typed(check.argv), 80)})" if check.cwd == "." else ""
+            return OwnTests(f"{name} were not run, since nobody pinned them{pin}")
         ran = experiment.run_now(subject, tests)
         if argv := gate_runs.started_otherwise(tests, ran, subject.root):
             tests = Plain(argv, check.cwd)
