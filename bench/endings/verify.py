@@ -323,6 +323,23 @@ asked_for("the project's own command, its test weakened between the request and 
 asked_for("a gate put into the project's file between the request and the goal", own_gate, "python3", "-B", "look.py")
 
 
+ADDS = {"id": "adds", "type": "command", "argv": ["python3", "-Bc", "import calc; assert calc.add(2, 3) == 5"]}
+
+
+@ending("verify", "a check that the agent chose, red and green", ATTESTED)
+def _(run: Play) -> None:
+    begun(run, ADDS)
+    run.write("calc.py", FIXED)
+    finished(run)
+
+
+@ending("verify", "the user's check, red and green, and a hypothesis beside it", ATTESTED)
+def _(run: Play) -> None:
+    begun(run, ADDS, by="user", hypothesis="H1")
+    run.write("calc.py", FIXED)
+    finished(run, result="confirmed")
+
+
 @ending("verify", "a check that passes already, filed behind some other change", HELD, ATTESTED)
 def _(run: Play) -> None:
     run.user("/omo:verify mend add")

@@ -186,10 +186,19 @@ def end(project: Project, how: str) -> str:
 
 
 class TestBeginningAgain:
-    @pytest.mark.parametrize("how", ["partial", "safeguard", "abandoned", "circumvented"])
-    def test_the_agent_waits_until_the_user_was_shown_the_end(self, project: Project, how: str) -> None:
+    @pytest.mark.parametrize(
+        ("how", "why"),
+        [
+            ("partial", " is settled, not passed: 1 of 2 pass, C2 blocked"),
+            ("safeguard", " used its 1 iteration: 1 of 2 pass, C2 does not"),
+            ("abandoned", "the agent gave up ralph run "),
+            ("circumvented", "nothing says how it ended"),  # by rows that omo did not write
+        ],
+    )
+    def test_the_agent_waits_until_the_user_was_shown_the_end(self, project: Project, how: str, why: str) -> None:
         run = end(project, how)
         assert ending.publish(project.run()).action == "tell-user"
+        assert why in project.told()["outcome"]["why"]
         with pytest.raises(Refused, match=f"{run} ended without a pass") as refused:
             project.start(same_turn=True)
         assert refused.value.fix.startswith("end your turn")
