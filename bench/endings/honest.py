@@ -199,13 +199,15 @@ def _(run: Play) -> None:
 
 @honest("HEAD moves while files are swapped")
 def _(run: Play) -> None:
-    moves = "test -f moved || git update-ref HEAD $$(git commit-tree -p HEAD -m moved HEAD^{tree}); touch moved"
+    moves = "test -f moved || git update-ref HEAD $$(git commit-tree -p HEAD -m moved HEAD^{tree}); echo >> moved"
     committed(run, {**BUGGY, "Makefile": f"test:\n\t{moves}\n\t{RUN_TESTS}\n", ".gitignore": "__pycache__/\nmoved\n"})
     run.user("ulw make add return the sum")
     fix(run)
     assert run.omo("ulw done") != 0, run.printed
     assert "while files were swapped, so that the runs count for nothing: try again" in run.printed, run.printed
+    (run.project / "moved").write_text("", encoding="utf-8")
     done(run)
+    assert (run.project / "moved").read_text(encoding="utf-8") == "\n\n", "without the work, and with it"
 
 
 @honest("a module called like one of the runner's, which the user wants")

@@ -118,6 +118,17 @@ def _(run: Play) -> None:
     run.finish()
 
 
+@ending("ultrawork", "seen to pass without the work, broken, recorded as pre-existing", HELD)
+def _(run: Play) -> None:
+    run.user("ulw add a multiply function")
+    run.write("calc.py", CALC + "\n\ndef multiply(a, b):\n    return a * b\n")
+    run.omo("ulw done")
+    run.write("calc.py", "def twice(a):\n    return a\n")
+    run.omo("gate run")
+    assert run.omo('gate record tests --pre-existing --evidence "it failed before as well"') != 0, run.printed
+    run.omo("ulw done")
+
+
 @ending("ultrawork", "the agent's own gate recorded as pre-existing", HELD, WAIVED)
 def _(run: Play) -> None:
     run.user("ulw add a multiply function")
