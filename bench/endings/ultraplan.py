@@ -511,6 +511,17 @@ def _(run: Play) -> None:
     run.omo("ulw done")
 
 
+@ending("ultraplan", "honest: what the user pinned fails without the steps, whose Verify commands show little", PROVEN)
+def _(run: Play) -> None:
+    planned(run, verify='python3 -B -c "import src.part{0}"')
+    run.user("/omo:ultraplan add three parts")
+    run.user(f"/omo:pin parts -- python3 -B -m unittest {' '.join(f'tests.test_part{number}' for number in (1, 2, 3))}")
+    criticised(run)
+    assert run.omo("plan start plan.md") == 0, run.printed
+    done(run, 1, 2, 3)
+    run.omo("plan finish")
+
+
 @ending("ultraplan", "honest: two sessions, each done as the plan says", ATTESTED, begin=first_session_done)
 def _(run: Play) -> None:
     second_session_done(run)

@@ -333,6 +333,25 @@ def _(run: Play) -> None:
     finished(run)
 
 
+@ending("verify", "honest: a check that the agent chose, and a pin of the user's that shows it", PROVEN)
+def _(run: Play) -> None:
+    with_failing_test(run)
+    run.user("/omo:verify make add return the sum")
+    run.user(f"/omo:pin tests -- {TEST}")
+    begun(run, ADDS)
+    run.write("calc.py", FIXED)
+    finished(run)
+
+
+@ending("verify", "a check that the agent chose, and a pin of the user's that passes without it", ATTESTED)
+def _(run: Play) -> None:
+    run.user("/omo:verify make add return the sum")
+    run.user(f"/omo:pin tests -- {TEST}")
+    begun(run, ADDS)
+    run.write("calc.py", FIXED)
+    finished(run)
+
+
 @ending("verify", "the user's check, red and green, and a hypothesis beside it", ATTESTED)
 def _(run: Play) -> None:
     begun(run, ADDS, by="user", hypothesis="H1")

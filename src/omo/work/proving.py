@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from omo import settings
 from omo.errors import NotMade
@@ -32,6 +33,15 @@ USERS = "the user's"
 FAILED_BEFORE = "failed before the work and still: {}"
 COMMENTS = ("#", "//", "--", ";")
 COMMENT_OF_A_PAGE = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+
+
+class Pinned(GateCommand, Protocol):
+    """A gate of the session, whoever pinned it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def is_users(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -77,12 +87,19 @@ def owner_of(subject: Subject, command: GateCommand, *, is_users: bool) -> str:
 
 
 def shown(
-    subject: Subject, candidates: Sequence[Candidate], others: Sequence[GateCommand] = (), *, runs_tests: bool = True
+    subject: Subject,
+    candidates: Sequence[Candidate],
+    pins: Sequence[Pinned] = (),
+    others: Sequence[GateCommand] = (),
+    *,
+    runs_tests: bool = True,
 ) -> ProofOrDoubts:
-    """What the candidates prove, all of which pass on these files, and so do `others`. `runs_tests`: the host asks the
-    user about the command that calls this, so that the project's tests may be run though nobody has pinned them."""
+    """What the candidates prove, else what the user pinned; all of it passes on these files, and so do `others`.
+    `runs_tests`: the host asks the user about the command that calls this, so that the project's tests may be run
+    though nobody has pinned them."""
     reasons = []
-    for candidate in candidates:
+    pins_of_user = [Candidate(f"gate {pin.name}", pin, USERS) for pin in pins if pin.is_users]
+    for candidate in [*candidates, *pins_of_user]:
         if not candidate.owner:
             reasons.append(f"{candidate.name} passes, and the agent chose it")
             continue
@@ -92,12 +109,13 @@ def shown(
             reasons.append(f"{candidate.name} passes; {made.reason}")
             continue
         passing = [each.command for each in candidates if not getattr(each.command, "exit", 0)]
-        beside = own_tests(subject, [*passing, *others], runs_tests=runs_tests)
+        beside = own_tests(subject, [*passing, *pins, *others], runs_tests=runs_tests)
         if beside.missing:
             reasons.append(beside.missing)
             continue
         owned = [each.command for each in candidates if each.owner and each.command in passing]
-        owned += [each for each in others if owner_of(subject, each, is_users=getattr(each, "is_users", True))]
+        owned += [pin for pin in pins if owner_of(subject, pin, is_users=pin.is_users)]
+        owned += others
         shows_it = (candidate.command.argv, candidate.command.cwd)
         # "half, and the user's other check passes by its settings"
         beside_it = [each for each in owned if (each.argv, each.cwd) != shows_it]
@@ -132,7 +150,7 @@ def still_failing(subject: Subject, command: GateCommand) -> Sequence[str]:
 def shown_by_checks(
     subject: Subject,
     checks: Sequence[tuple[str, Check | str, bool]],
-    others: Sequence[GateCommand] = (),
+    pins: Sequence[Pinned] = (),
     *,
     runs_tests: bool = True,
 ) -> ProofOrDoubts:
@@ -151,7 +169,7 @@ def shown_by_checks(
             return ProofOrDoubts(doubts=doubted)
         # "the user's check of a version, and the tests broken"
         if not subject.changed_documents_alone:
-            beside = own_tests(subject, [*commands, *others], runs_tests=runs_tests)
+            beside = own_tests(subject, [*commands, *pins], runs_tests=runs_tests)
             if beside.missing:
                 return ProofOrDoubts(doubts=[beside.missing])
             if beside.still_failing:
@@ -159,7 +177,7 @@ def shown_by_checks(
         return ProofOrDoubts("; ".join([*held, *allowed_notes(subject)]))
     if not candidates:
         return ProofOrDoubts(doubts=["nothing that runs showed it: its checks look at the form of files"])
-    return shown(subject, candidates, others, runs_tests=runs_tests)
+    return shown(subject, candidates, pins, runs_tests=runs_tests)
 
 
 def by_exit_code(checks: Sequence[tuple[str, Check | str, bool]]) -> list[NamedCommand]:

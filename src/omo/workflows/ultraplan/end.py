@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
-from omo.context import Context
-from omo.errors import Refused
 from omo.proof import base, git
 from omo.proof.gate_runs import Plain, Subject
 from omo.text import clip, counted, listed
 from omo.work import outcome, proving
-from omo.work.run import Caller
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.critique import is_another_named
 from omo.workflows.ultraplan.next_step import sessions_left, start_command
@@ -19,9 +15,8 @@ from omo.workflows.ultraplan.run import runs_of_repository, unrecorded
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_plan
 from omo.workflows.ultraplan.verify import Verify
 from omo.workflows.ultrawork import gates
-from omo.workflows.ultrawork.end import Finish, WaitsForUser
+from omo.workflows.ultrawork.gates import Gate
 from omo.workflows.ultrawork.pins import Held
-from omo.workflows.ultrawork.prove import Prover
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +56,7 @@ def outcome_of(status: RunStatus, results: Sequence[Verify], held: Held, unverif
         return outcome.not_proven("; ".join(facts), exceptions)
     # A gate that passes says nothing of the sessions that were not begun yet.
     if not doubts and not exceptions and not left:
-        shown = _shown(status, results)
+        shown = _shown(status, results, held.passing)
         if shown.proof:
             not_said = [fact for fact in facts if fact not in shown.proof]  # what the user allowed is said in it
             return outcome.finished(outcome.PROVEN, [shown.proof, *not_said])
@@ -134,11 +129,9 @@ def _whole_plan(status: RunStatus) -> tuple[str, list[LetThrough]]:
     return words, exceptions
 
 
-def _shown(status: RunStatus, results: Sequence[Verify]) -> proving.ProofOrDoubts:
-    """What a gate of the session proves; else the plan's own Verify commands, where the user named the plan or the
-    project names the command."""
-    if proof := _shown_by_gate(status.run.caller):
-        return proving.ProofOrDoubts(proof)
+def _shown(status: RunStatus, results: Sequence[Verify], pins: Sequence[Gate]) -> proving.ProofOrDoubts:
+    """What the plan's own Verify commands prove, where the user named the plan or the project names the command; else
+    what the user pinned."""
     subject = _subject(status)
     candidates, others = [], []
     for result in results:
@@ -150,22 +143,7 @@ def _shown(status: RunStatus, results: Sequence[Verify]) -> proving.ProofOrDoubt
                 candidates.append(proving.Candidate(name, command, owner, verify.judge_of(result)))
             else:  # of which it is said already who chose it
                 others.append(command)
-    return proving.shown(subject, candidates, others)
-
-
-def _shown_by_gate(caller: Caller) -> str:
-    """What a gate of the session's own run proves beside the plan; empty where none does."""
-    row = caller.row()
-    if not len(gates.current(caller.state, caller.session, row, caller.session_rows)):
-        return ""
-    context = Context(os.environ, caller.root, caller.now, has_terminal=caller.by == "user")
-    armed_at = str(row["ulw"].get("armedAt") or "")
-    try:
-        proof = Prover(context, caller.session, makes=True).proof()
-        ended = Finish(proof, armed_at).outcome()
-    except (Refused, WaitsForUser):
-        return ""
-    return str(ended["why"]) if ended["verdict"] == outcome.PROVEN else ""
+    return proving.shown(subject, candidates, pins, others)
 
 
 def _subject(status: RunStatus) -> Subject:
