@@ -326,7 +326,6 @@ def _added(goals: Goals, row: Row) -> None:
     if old := goals.get(spec.id):
         freed = set(old.spec.blocked_by) - set(old.blocked_by)
         goal.streak, goal.streak_before, goal.count = old.streak, old.streak_before, old.count
-        goal.inputs = {name: output for name, output in old.inputs.items() if name in spec.expects}
         if spec.contract == old.spec.contract:
             goal.found_broken, goal.briefs = old.found_broken, old.briefs
         if old.state not in OVER:
@@ -338,7 +337,7 @@ def _added(goals: Goals, row: Row) -> None:
         if name not in freed and (name not in goals or not goals[name].is_released):
             goal.blocked_by.append(name)
     for name in spec.expects:
-        if name in goals and goals[name].receipt is not None and name not in goal.inputs:
+        if name in goals and goals[name].receipt is not None:
             goal.inputs[name] = goals[name].output
     goals[spec.id] = goal
 
