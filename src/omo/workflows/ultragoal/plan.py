@@ -33,7 +33,6 @@ class Steered(TypedDict, total=False):
     rationale: str
     by: str | None
     mutation: str
-    sourceGoalId: str
     blockedGoalId: str
     source: str
     name: str
