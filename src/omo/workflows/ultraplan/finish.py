@@ -165,7 +165,7 @@ def abandon(run: PlanRun, reason: str, *, handoff: str = "") -> FinishedSession:
     state, by = run.require_whole(), run.caller.by
     if state.end in ("pass", "abandoned"):
         return _again(run)
-    status = audit_run(run)
+    status = audit_run(run) if state.is_open else RunStatus(run)
     row = _row_of_end(status, "abandoned")
     row["reason"] = clip(reason, 1000)
     row["passed"] = sorted({*state.done, *status.audit.passed})
