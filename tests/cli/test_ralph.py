@@ -113,7 +113,9 @@ def test_without_a_file_the_criteria_are_the_request_and_the_projects_own_checks
     project.agent_ends("omo:judge", reply(nonce, answer("C0", "request", evidence="`python3 -m unittest` says OK")))
     ended = project.agent("ralph", "judge")
     assert (ended.code, "  C2 PASS: " in ended.out) == (0, True)
-    assert project.summary("ralph")["outcome"]["verdict"] == "judged"
+    told = project.summary("ralph")["outcome"]
+    assert told["verdict"] == "judged"
+    assert "judged against what the user asked for with /omo:ralph, as they typed it" in told["why"]
 
 
 def test_without_a_file_something_has_to_fail_or_be_asked_for(project: Project) -> None:

@@ -262,7 +262,8 @@ def test_only_the_user_reopens_and_repairs(project: Project) -> None:
     assert next_stop(project) == "waiting"
     assert project.agent("next", "--json").json["next"]["command"] == "omo verify begin G1 --again WHY"
     assert project.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
-    assert project.user("verify", "begin", "G1", "--again", "the disk was full").code == 0
+    reopened = project.user("verify", "begin", "G1", "--again", "the disk was full")
+    assert (reopened.code, "begun (attempt 1 of 1)" in reopened.out) == (0, True)
     assert project.agent("ledger", "repair").code == 3
     journal = Path(VERIFY.home(project.state), "goals", "ledger.jsonl")
     journal.write_text(journal.read_text().replace("quotes", "nothing"), encoding="utf-8")
@@ -352,6 +353,7 @@ def test_the_list_shows_every_override_with_or_without_a_goal(project: Project) 
     )
     add(project)
     assert project.agent(*claim, "--goal", "G1").code == 0
+    assert project.agent("verify", "claim", "--absent", "nowhere.py").code == 0, "which is no override"
     listed = project.agent("verify", "status")
     assert "override of no goal: " in listed.out
     assert "override of G1: " in listed.out

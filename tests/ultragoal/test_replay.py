@@ -307,18 +307,16 @@ def test_a_pin_is_for_its_own_directory(root: Path) -> None:
         ("/var/folders/ab/cd_12/T/x1/a", "/private/var/folders/ef/gh/T/x2/a", True),
         ("in /home/me/p/src", "in <project>/src", True),
         ("in /home/me/p2", "in <project>2", False),
-        ("in /home/me/.npm", "in <home>/.npm", True),
-        ("in /home/mel", "in <home>l", False),
     ],
 )
 def test_what_is_the_same_after_normalisation(one: str, other: str, is_same: bool) -> None:
-    places: Mapping[str, str] = {"/home/me": "<home>", "/home/me/p": "<project>"}
+    places: Mapping[str, str] = {"/home/me/p": "<project>"}
     assert (normalise(one, places) == normalise(other, places)) is is_same
 
 
 @pytest.mark.parametrize("text", ["a1" * 500_000, "\x1b[" * 300_000, "1" * 500_000, "/tmp/" * 200_000, " \n" * 500_000])
 def test_normalising_takes_time_in_proportion(text: str) -> None:
-    assert isinstance(normalise(text, {"/home/me": "<home>"}), str)
+    assert isinstance(normalise(text, {"/home/me": "<project>"}), str)
 
 
 EXEMPT: dict[str, Any] = {

@@ -247,6 +247,7 @@ def test_what_is_changed_beside_the_steps(made: Repo, name: str) -> None:
     audit = made.audit(ONE, fence=FENCE)
     assert (audit.verdict, [each.path for each in audit.violations]) == (verdict, violations)
     assert ([each.path for each in audit.left_alone], audit.dirty) == (left_alone, dirty)
+    assert statuses(audit) == {1: "drift" if name == "outside, in the step's own commit" else "pass"}
     assert all(str(each).startswith(f"{each.path}: changed ") for each in audit.violations)
     let_through = [*violations, *left_alone, *dirty]
     allowed = made.audit(ONE, fence=FENCE, allowed=let_through)

@@ -221,6 +221,7 @@ def test_an_older_plan_gets_manifests_that_are_marked_as_made_up() -> None:
     found = [step.manifest.expected_paths for step in spec.steps if step.manifest]
     assert found == [(path_of(1),), (path_of(2),)]
     assert manifest_of(spec)["commit_count"] == 2
+    assert render(spec).count("- Manifest:") == 3, "with that of the preflight"
 
 
 # recovery

@@ -55,6 +55,7 @@ def advised(text: str, root: Path) -> list[str]:
         {"step2": {"manifest": {**EMPTY, "absent_paths": ["src/app.py"]}}},
         {"step2": {"manifest": {"expected_paths": ["src/app.py"], "must_contain": [APP]}}},
         {"step3": {"Depends on": "Step 1, Step 2"}},
+        {"step3": {"Depends on": "none, and beside Step 9"}},
         {"step3": {"manifest": {"forbidden_paths": ["src/app.py", "docs/**"]}}},
     ],
     ids=lambda changes: str(changes)[:60],

@@ -180,6 +180,7 @@ def test_what_the_user_says_with_their_leg_is_kept(shop: Workshop, result: str |
     [
         ({"outcomes": []}, BadInput, "each needs its own answer"),
         (leg("the user has signed it"), BadInput, "each needs its own answer"),
+        (leg(artifact=""), BadInput, "each needs its own answer"),
         (leg(artifact="nowhere.md"), Refused, "is not there"),
     ],
 )

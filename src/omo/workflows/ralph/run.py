@@ -210,9 +210,7 @@ class RalphState:
 
     @property
     def after_text(self) -> str:
-        """`after r…: circumvented; 1 criterion was dropped (C2)`; empty where it carries nothing on."""
-        if not self.after:
-            return ""
+        """`after r…: circumvented; 1 criterion was dropped (C2)`, of a run that carries one on."""
         text = f"after {clip(str(self.after.get('run')), 60)}: {clip(str(self.after.get('how')), 20)}"
         dropped = self.after.get("dropped") or []
         if dropped:

@@ -300,7 +300,7 @@ def _after(
     if unfinished is None:
         return {}
     asked = list(unfinished.after.get("dropped") or [])
-    asked += [_asked_in(criterion) for criterion in unfinished.criteria if criterion.id != rules.REQUEST]
+    asked += [_asked_in(criterion) for criterion in unfinished.criteria]
     dropped = []
     for old in asked:  # with other checks it is another criterion, whatever its words
         if not any(set(old["checks"]) <= new.digests for new in wanted):

@@ -104,8 +104,6 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
     lines = [f"{'Start' if started else 'Go on with'} {goal.id}: {clip(goal.title, 100)}", ""]
     lines.append(block(plan.text_of(goal), LONGEST_TEXT))
     lines.append("")
-    if objective != plan.objective:  # story by story
-        lines.append(f"The session's goal: {clip(objective, 300)}")
     known = [f"{gate.name} ({gates.in_words(gate)})" for gate in gates_of(run)]
     lines.append(GATE_ORDER + (f"Gates: {', '.join(known)}." if known else NO_GATE))
     return answer(data, "\n".join(lines), step, notes)

@@ -70,7 +70,7 @@ def measure(text: str) -> ReviewContract:
             sentence = sentence[marker.end() :].strip()
         obliges = marker is not None or bool(OBLIGES.search(sentence))
         is_long = len(WORD.findall(sentence)) >= SHORTEST_STATEMENT
-        is_statement[sentence] = is_statement.get(sentence, False) or (is_long and obliges)
+        is_statement[sentence] = is_long and obliges
     words = sum(len(WORD.findall(sentence)) for sentence in is_statement)
     statements = sum(is_statement.values())
     is_strong = words >= FEWEST_WORDS and statements >= FEWEST_STATEMENTS

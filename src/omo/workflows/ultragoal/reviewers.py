@@ -124,8 +124,6 @@ def read_verdict(text: str, agent: str) -> tuple[str, bool]:
                 return clip(verdict, 40), False
         if each.get("blockers"):
             return OPEN, False
-    if not verdicts:
-        raise NoAnswer("no verdict")
     if not set(LANES[agent]) <= set(verdicts):
         raise NoAnswer("not every lane has a verdict")
     return clip(list(verdicts.values())[-1], 40), True

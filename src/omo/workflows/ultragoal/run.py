@@ -79,24 +79,13 @@ class PlanRun(Run[Plan]):
         return answer
 
     def change_plan(self, decide: Callable[[Plan], tuple[A, list[PlanRow]]]) -> A:
-        """Decide on the plan under its lock. One whose session got another id says so first, once."""
+        """Decide on the plan under its lock."""
         self.require_plan()
-
-        def on_plan(plan: Plan) -> tuple[A, list[PlanRow]]:
-            adopted: list[PlanRow] = []
-            if plan.session != self.caller.session:
-                adopted.append({"kind": "adopted", "from": plan.session, "session": self.caller.session})
-            plan.seq += len(adopted)  # what is decided now comes after it
-            answer, events = decide(plan)
-            return answer, [*adopted, *events]
-
-        return self.change_whole(on_plan)
+        return self.change_whole(decide)
 
     def why_it_may_rest(self, then: str) -> str:
         """Why the plan may rest, in the words of the classification; Refused while it can go on by itself. `then` is
         the command that lets it."""
-        if self.problems:
-            raise self.damage()
         plan = self.plan
         if plan is None or not plan.is_open:
             return ""
@@ -129,7 +118,7 @@ class PlanRun(Run[Plan]):
 
     def write_views(self) -> None:
         """Bring goals.json and brief.md up to the ledger. What was edited by hand is kept aside, never believed."""
-        if self.state is None or self.problems:
+        if self.state is None:
             return
         shown = {**plans.render(self.state), "ledger": {"seq": self.state.seq, "prev": self.rows[-1].get("prev")}}
         wanted = json.dumps({**shown, "digest": _digest(shown)}, ensure_ascii=False, indent=2) + "\n"
@@ -178,7 +167,7 @@ def gates_of(run: PlanRun) -> Gates:
 
 def settings_at(root: str, commit: str | None) -> Settings:
     """Defaults where git has no such file at that commit, or one that cannot be used."""
-    if not commit or not commit.isalnum():
+    if not commit:
         return Settings()
     name = Path(paths.settings_file(root)).relative_to(root).as_posix()
     try:

@@ -48,9 +48,7 @@ def _worktree(root: Path) -> Source:
     if tip is None:
         return Source("worktree", "worktree")
     own = changes.current_branch(root)
-    is_born = changes.commit_of(root, "HEAD") is not None
-    left = changes.branch_base(root, tip, own=own) if is_born else None
-    base, commit = left or ("HEAD", tip)
+    base, commit = changes.branch_base(root, tip, own=own) or ("HEAD", tip)
     return Source("worktree", own or "worktree", tip, base, commit, changes.changed(root, commit))
 
 

@@ -23,7 +23,7 @@ MOST_LINES = 500
 TOO_SLOW = "its commit_message_pattern takes too long; write it without nested repeats"
 
 # How well a commit with the step's subject carries it out: with all its paths, some of them, none, or undone since.
-ALL, SOME, NONE, UNDONE, NO = 4, 3, 2, 1, 0
+ALL, SOME, NONE, UNDONE = 4, 3, 2, 1
 
 # Commits about another commit quote its subject, and are nobody's step unless a pattern speaks of them.
 _ABOUT_OTHERS = ('Revert "', 'Reapply "', "fixup! ", "squash! ", "amend! ")
@@ -136,9 +136,9 @@ def _fits(
 
 
 def _fit(manifest: Manifest, commit: Commit, undone_at: Mapping[str, int]) -> int:
-    met = [wish.is_met_by(commit.changes) for wish in wishes(manifest)] or [bool(commit.changes)]
     if commit.sha in undone_at:
-        return UNDONE if any(met) else NO
+        return UNDONE
+    met = [wish.is_met_by(commit.changes) for wish in wishes(manifest)] or [bool(commit.changes)]
     if all(met):
         return ALL
     return SOME if any(met) else NONE

@@ -266,14 +266,7 @@ def yaml_lines(key: str, value: object) -> list[str]:
 
 
 def _json(value: object) -> str:
-    return "".join(map(_printable, json.dumps(value, ensure_ascii=False)))
-
-
-def _printable(letter: str) -> str:
-    if letter.isprintable():
-        return letter
-    # YAML takes JSON's two escapes of a letter beyond the first plane for two letters.
-    return f"\\u{ord(letter):04x}" if ord(letter) < 0x10000 else f"\\U{ord(letter):08x}"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def code(text: str) -> str:

@@ -114,10 +114,7 @@ def _passed(status: RunStatus) -> NextStep:
     state = status.state
     left = sessions_left(status)
     if not left:
-        why = "the session passed its audit and has its report"
-        if state.sessions > 1:
-            why += f"; so have all {state.sessions} sessions of {state.path}"
-        return NextStep("done", why)
+        return NextStep("done", "the session passed its audit and has its report")
     said = [f"session {state.number} of {state.sessions} passed its audit", *filter(None, left.values())]
     here = [number for number, elsewhere in left.items() if not elsewhere]
     if not here:

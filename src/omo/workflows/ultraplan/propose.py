@@ -224,8 +224,6 @@ def _known_names(document: Document, root: Path) -> set[str]:
     names: set[str] = set()
     for step in document.steps:
         names |= _names_in(step)
-    if not names:
-        return set()
     asked = "\n".join([*sorted(names), ""]).encode()
     options = ("-h", "-o", "-w", "-I", "-F", "--untracked", "-f", "-", "--", ".", f":!{document.path}")
     try:

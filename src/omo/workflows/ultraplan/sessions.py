@@ -266,7 +266,7 @@ def render(plan: Document, document: Document, recovery: Recovery | None = None,
         total=len(plan.sessions),
         title=document.title,
         plan=code(document.path),
-        context=_context(plan, document, steps, recovery),
+        context=_context(plan, document, steps),
         dependencies=_dependencies(session, recovery),
         fence="\n".join(_bullets("Touch", fence.touch) + _bullets("Never touch", fence.never)),
         manifest=_session_manifest(document, steps),
@@ -288,11 +288,9 @@ def render(plan: Document, document: Document, recovery: Recovery | None = None,
     )
 
 
-def _context(plan: Document, document: Document, steps: Sequence[Step], recovery: Recovery | None) -> str:
+def _context(plan: Document, document: Document, steps: Sequence[Step]) -> str:
     count = counted(len(steps), "step")
     first = f"This session carries out {count} of the plan “{clip(plan.title, 200)}”:"
-    if recovery is not None:
-        first = f"The session has left {count} undone so far; carry out just these:"
     lines = [first, "", *(f"- step {step.number}, {clip(step.title, 200)}" for step in steps)]
     if document.context:
         lines += ["", "From the plan:", ""]

@@ -107,8 +107,6 @@ def start(caller: Caller, path: Path, number: int = 0, *, environ: Mapping[str, 
 def begun(status: RunStatus, asked: preflight.Preflight, spec: str, notes: Sequence[str] = ()) -> Started:
     """Ledger before summary: a crash in between leaves a run that the next command finds."""
     run = status.run
-    if asked.missing:
-        status = RunStatus(run)
     step = publish_end(status, session=run.caller.session)
     return Started(run.require_whole(), step, spec, [str(need) for need in asked.missing], list(notes))
 

@@ -94,8 +94,6 @@ def _check_filing(goals: Goals, spec: Spec, by: str) -> bool:
     old = goals.get(spec.id)
     if old is None or by == "user" or (old.by != "user" and not old.begun):
         return True
-    if old.state == "exhausted":
-        raise closed(old)
     if old.spec == spec:
         return False
     why = "was filed by the user" if old.by == "user" else "has been begun"

@@ -116,8 +116,6 @@ def _on_the_agents_word(end: Conclusion) -> list[str]:
             doubts.append(f"{JUDGE} was asked, and did not settle it ({end.judgement.state})")
     if spec.hypothesis:
         doubts.append("how the hypothesis came out is the agent's word")
-    if spec.guard:
-        doubts.append("a guard, which may have held before as well")
     return doubts
 
 

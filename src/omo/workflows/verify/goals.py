@@ -39,7 +39,7 @@ FORMS = {
 }
 HYPOTHESIS_RESULTS = ("confirmed", "corrected", "expired", "pending")
 OVER = ("completed", "agent-leg-complete", "expired")
-KINDS = ("begun", "checks-evaluated", "brief", "gap", "answered", "finished", "achieved", "unblocked", REOPENED)
+KINDS = ("begun", "checks-evaluated", "brief", "answered", "finished", "achieved", "unblocked", REOPENED)
 FOR_JUDGEMENT = ("string", "judge")  # types of checks that code leaves to the questions
 COMMIT_ARTIFACT = "commit"  # in place of a digest: a commit does not change
 REPAIR = "the user runs, in a terminal of their own: omo ledger repair (all bytes are kept, and whole rows stand)"
@@ -231,7 +231,6 @@ class Goal:
     answers: dict[str, QuestionAnswer] = field(default_factory=dict)
     found_broken: list[QuestionAnswer] = field(default_factory=list)
     briefs: list[GoalBrief] = field(default_factory=list)  # of every attempt
-    gaps: list[str] = field(default_factory=list)
     checks_seen: list[CheckSeen] = field(default_factory=list)
     checks_seen_on: str = ""  # the tree, where it is known
     failures: int = 0
@@ -326,8 +325,7 @@ def _added(goals: Goals, row: Row) -> None:
     freed: set[str] = set()
     if old := goals.get(spec.id):
         freed = set(old.spec.blocked_by) - set(old.blocked_by)
-        goal.streak, goal.streak_before, goal.count, goal.gaps = old.streak, old.streak_before, old.count, old.gaps
-        goal.inputs = {name: output for name, output in old.inputs.items() if name in spec.expects}
+        goal.streak, goal.streak_before, goal.count = old.streak, old.streak_before, old.count
         if spec.contract == old.spec.contract:
             goal.found_broken, goal.briefs = old.found_broken, old.briefs
         if old.state not in OVER:
@@ -339,7 +337,7 @@ def _added(goals: Goals, row: Row) -> None:
         if name not in freed and (name not in goals or not goals[name].is_released):
             goal.blocked_by.append(name)
     for name in spec.expects:
-        if name in goals and goals[name].receipt is not None and name not in goal.inputs:
+        if name in goals and goals[name].receipt is not None:
             goal.inputs[name] = goals[name].output
     goals[spec.id] = goal
 
@@ -358,8 +356,6 @@ def _apply(goals: Goals, goal: Goal, row: Row) -> None:
             goal.tree = goal.checks_seen_on  # looked at again when a later goal was finished
     elif kind == "brief":
         goal.briefs.append(GoalBrief(*(row[name] for name in GoalBrief._fields)))
-    elif kind == "gap":
-        goal.gaps.append(row["why"])
     elif kind == "answered" and row["attempt"] == goal.attempt:
         fields = {"unseen": [], **row}
         answer = QuestionAnswer(*(fields[name] for name in QuestionAnswer._fields))
@@ -380,8 +376,6 @@ def _apply(goals: Goals, goal: Goal, row: Row) -> None:
     elif kind == "unblocked":
         goal.summary = row["summary"]
         for other in goals.values():
-            if other.blocked_by == [goal.id]:
-                other.ready_at = seconds(row["ts"])
             if goal.id in other.blocked_by:
                 other.blocked_by.remove(goal.id)
             if goal.id in other.spec.expects:

@@ -46,9 +46,6 @@ def _section(viewer: Viewer, goal: Goal) -> Section:
     claimed = []
     for claim in claims.recorded(viewer.context.state, goal=goal.id):
         claimed.append((claim.statement, claim.seen.verdict, claim.seen.reason, claim.override))
-        if claim.seen.verdict != "pass" and not claim.override:
-            text = f"{claim.statement}: {claim.seen.verdict}"
-            notices.append(Notice("unverified claim", clip(text, 300), goal.id))
     tables = (
         table("Checks, as last evaluated", ("check", "type", "result", "why", "observed"), checks),
         table("Claims that were looked into", ("claim", "verdict", "why", "let stand because"), claimed),

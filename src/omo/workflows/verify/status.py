@@ -39,11 +39,9 @@ BEGINNINGS = {"verify": (command("omo verify begin --file FILE", lead="write the
 NAMED_FILES = {"verify": requests.DATA_ENDS}
 
 
-def status(viewer: Viewer) -> Status | None:
-    """The goals that a session holds or held, by its row; None where it has none."""
+def status(viewer: Viewer) -> Status:
+    """The goals that a session holds or held, by its row."""
     summary = part(part(viewer.row, "work"), KIND)
-    if not summary:
-        return None
     caller = viewer.caller
     store, files = GoalStore(caller), viewer.files
     names = [*summary.get("goals", []), *part(summary, "ended"), str(summary.get("run"))]
@@ -162,7 +160,6 @@ def goal_data(store: GoalStore, goal: Goal, owed: list[GoalStep], files: Files) 
         "owed": [step.data for step in owed],
         "answers": answers,
         "checks": [check._asdict() for check in goal.checks_seen],
-        "gaps": goal.gaps,
         "overrides": [claim.let_stand for claim in let_stand],
         "inputs": [output.data for output in goal.inputs.values()],
     }

@@ -334,7 +334,6 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         owed = steps(goal, store.caller, files)
         data = goal_data(store, goal, owed, files)
         lines = [_goal_line(goal), *(f"  {line}" for line in found_lines(goal)), *_owed_lines(owed)]
-        lines += [f"  gap: {clip(gap, 200)}" for gap in goal.gaps]
         lines += [f"  override: {clip(line, 300)}" for line in data["overrides"]]
         if goal.spec.recurring:
             due = "due now" if data["streak"]["due"] else f"due {data['streak']['dueAt']}"

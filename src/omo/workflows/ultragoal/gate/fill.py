@@ -83,9 +83,7 @@ def fill(
         why = proof.gate_problem(subject, gate, cited)
         if not why:
             valid.append(_evidence_of_gate(gate))
-        elif _may_fail(subject, gate):
-            lines.append(f"gate {gate.name} {why}, as it did before")
-        else:
+        elif not _may_fail(subject, gate):
             text = f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name}); {_way_out_of(gate, goal.id)}"
             missing.append(GateDefect("iteration.status", text))
     clean: dict[str, Review] = {}

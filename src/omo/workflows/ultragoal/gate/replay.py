@@ -172,9 +172,6 @@ def replay(record: Record, root: Path, pins: Sequence[GateCommand], environ: Map
     except BadInput as error:
         return [f"cwd: {error.message}; {error.fix}"]
     places = {str(root): "<project>", os.path.realpath(root): "<project>"}
-    if home := environ.get("HOME", "").rstrip("/"):
-        places.setdefault(home, "<home>")
-        places.setdefault(os.path.realpath(home), "<home>")
     return list(_differences(record, outcome, places))
 
 
