@@ -45,16 +45,19 @@ def start_next(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = 
     return [{"kind": "goal_started", "goalId": goal.id}]
 
 
-def set_back(run: PlanRun, name: str, status: str, evidence: str, goal_json: object = None) -> None:
-    """A goal failed or is blocked."""
+def set_back(run: PlanRun, name: str, status: str, evidence: str, goal_json: object = None) -> bool:
+    """A goal failed or is blocked; False where the plan says so already."""
     text = require_text("--evidence", evidence, SAY_WHAT_WAS_SEEN)
 
-    def decide(plan: Plan) -> tuple[None, list[PlanRow]]:
+    def decide(plan: Plan) -> tuple[bool, list[PlanRow]]:
+        goal = plan.goal(name)
         plan.tool.require_same(goal_json)
-        plan.goal(name).require(status)
-        return None, [{"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": text}]
+        if (goal.status, goal.evidence) == (status, text):
+            return False, []
+        goal.require(status)
+        return True, [{"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": text}]
 
-    run.change_plan(decide)
+    return run.change_plan(decide)
 
 
 def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str | None = None) -> PlanRow:

@@ -34,8 +34,8 @@ def register_states(verbs: options.Commands) -> None:
 
 def _write(arguments: argparse.Namespace, context: Context) -> Result:
     before, after = write_phase(run_of(arguments, context), _wanted(arguments.input))
-    data = {"mode": ULTRAGOAL.name, "before": before, "phase": after}
-    return Result(data, f"ultragoal was {before} and is now {after}.", notes=_let_go(after))
+    text = f"ultragoal stays {after}." if before == after else f"ultragoal was {before} and is now {after}."
+    return Result({"mode": ULTRAGOAL.name, "before": before, "phase": after}, text, notes=_let_go(after))
 
 
 def _handoff(arguments: argparse.Namespace, context: Context) -> Result:

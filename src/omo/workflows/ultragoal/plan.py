@@ -33,6 +33,7 @@ class Steered(TypedDict, total=False):
     rationale: str
     by: str | None
     mutation: str
+    sourceGoalId: str
     blockedGoalId: str
     source: str
     name: str
@@ -119,6 +120,7 @@ class PlanRow(LedgerRow, From, total=False):
     qualityGateHash: str
     completionVerification: Receipt
     mutation: str
+    sourceGoalId: str
     pendingGoalIds: list[str]
     previousPendingGoalIds: list[str]
     changedFields: list[str]
@@ -358,8 +360,11 @@ class Plan:
     def background(self, goal: Goal) -> list[str]:
         """What is known of a goal before it is worked on: why it came to be, and what went wrong before."""
         known = []
+        steering = goal.steering
         if goal.blocks:
             known.append(f"it resolves the review of {goal.blocks}: {self.goal(goal.blocks).evidence}")
+        if steering.get("sourceGoalId"):
+            known.append(f"it is a part of {steering['sourceGoalId']}")
         if goal.evidence:
             known.append(f"last time: {goal.evidence}")
         return known

@@ -74,6 +74,8 @@ def problem(plan: Plan, goal: Goal, directory: str) -> str:
     receipt = goal.receipt
     if goal.status != "complete":
         return f"{goal.id} is {goal.status}"
+    if receipt.get("goalId") != goal.id or receipt.get("schemaVersion") != SCHEMA:
+        return f"{goal.id} has no receipt of omo"
     if receipt.get("planGeneration") != canonical_digest(basis_of(plan, goal)):
         return f"{goal.id} or its blockers changed after the receipt"
     return kept_gate(goal, directory)[1]

@@ -167,7 +167,7 @@ def gates_of(run: PlanRun) -> Gates:
 
 def settings_at(root: str, commit: str | None) -> Settings:
     """Defaults where git has no such file at that commit, or one that cannot be used."""
-    if not commit:
+    if not commit or not commit.isalnum():
         return Settings()
     name = Path(paths.settings_file(root)).relative_to(root).as_posix()
     try:

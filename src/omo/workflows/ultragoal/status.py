@@ -9,6 +9,7 @@ from omo.errors import OmoError
 from omo.proof import artifacts
 from omo.state.runtime import part
 from omo.text import clip, counted
+from omo.work import outcome
 from omo.work.agents import FULL
 from omo.work.publish import publish, publish_damage
 from omo.work.status import LONGEST_SHORT, Command, Item, NextStep, Status, command
@@ -37,6 +38,8 @@ MARKS = {
     "review_blocked": "waiting",
     "superseded": "cut",
 }
+# Every goal is closed, and the agent can bring the plan to its end.
+ONE_COMMAND_LEFT = ("verify-again", "complete-goal", "create-goal", "resume-goal", "drop-goal")
 TELL = "Tell the agent when that is done."
 
 
@@ -185,8 +188,10 @@ def _state(plan: Plan, step: NextStep) -> Summary:
     if plan.outcome is not None and step.action == "done":
         files = plan.files_at_end or {}
         return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at, "files": files}
-    if not plan.is_open:  # a receipt is missing, or the session's goal is not complete
+    if not plan.is_open and step.action in ONE_COMMAND_LEFT:
         return {"state": "active"}
+    if not plan.is_open:  # a receipt is missing, or the session's goal is not complete
+        return {"state": "done", "outcome": outcome.not_proven(f"{plan.tally}; open is: {step.text}", plan.exceptions)}
     waits: Summary = {"state": "paused", "told": False, "own": True}
     if plan.handoff is not None:
         return {**waits, "why": plan.handoff_in_words, "question": "Go on with planning?"}

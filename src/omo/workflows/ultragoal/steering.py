@@ -71,7 +71,7 @@ class SplitSubgoal(Steering):
     def row(self, plan: Plan) -> PlanRow:
         goal = _steered(plan, self.goal_id, "split")
         names = plan.new_ids(len(self.replacements))
-        steering = self.origin("split_replacement")
+        steering: Steered = {**self.origin("split_replacement"), "sourceGoalId": goal.id}
         if goal.blocks is not None:
             steering["blockedGoalId"] = goal.blocks  # the review it had to satisfy is now theirs
         goals: list[NewGoal] = []

@@ -220,6 +220,8 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
     is_complete = arguments.status == "complete"
     if arguments.argv and (gate is not None or not is_complete):
         raise BadInput("a COMMAND shows a goal that is complete, in the gate that omo fills in", fix="leave it out")
+    if gate is not None and not is_complete:
+        raise BadInput("--quality-gate-json belongs to --status complete", fix="leave it out")
     with changing(run):
         name = run.named_goal(arguments.goal_id).id
         if is_complete:
@@ -233,8 +235,8 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
                 rerun=lambda subject, settled: _rerun(context, run, subject, arguments.argv, settled),
             )
         else:
-            goals.set_back(run, name, arguments.status, arguments.evidence, goal_json)
-            done = checkpoints.Done(run.require_plan().goal(name), changed=True)
+            changed = goals.set_back(run, name, arguments.status, arguments.evidence, goal_json)
+            done = checkpoints.Done(run.require_plan().goal(name), changed)
     step = publish_status(run, progressed=done.is_progress)
     return results.checkpointed(run, done, step)
 

@@ -46,6 +46,8 @@ def read(block: Fenced, step: int, defects: list[PlanDefect]) -> Manifest:
         messages = defects_of(error, Manifest, where=("manifest",))
         for problem, says in zip(error.errors(include_url=False), messages, strict=True):
             line = lines.get(str(problem["loc"][0]), block.line)
+            if problem["type"] == "missing":
+                says += "; write it even when it is empty"
             defects.append(PlanDefect(line, "manifest-value", f"step {step}: {says}"))
         return NO_MANIFEST
 

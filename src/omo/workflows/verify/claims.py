@@ -158,9 +158,11 @@ class FiledClaim:
         return self.statement.split() == statement.split()
 
     def look_again(self, root: str) -> ClaimLook:
-        """As it is now; what was let stand stands."""
+        """Files as they are now; a service was asked when filed, and what was let stand stands."""
         if self.override:
             return ClaimLook("pass", self.seen.reason)
+        if self.claim.kind == "service":
+            return self.seen
         return look_at_claim(self.claim, root)
 
     @property
