@@ -127,7 +127,7 @@ def _require_ready(context: Context, host: Headless) -> None:
     lacking = host.lacks_login() or host.lacks_permission(commands) or host.lacks_hooks()
     if lacking:
         what, _, fix = lacking.partition(": ")
-        raise Missing(what, fix=fix or what)
+        raise Missing(what, fix=fix)
 
 
 def _commands_of_the_agent(context: Context, head: str) -> list[list[str]]:
@@ -326,7 +326,7 @@ class Rounds:
 
     def _prompt(self) -> str:
         """The task first; then the work as it stands, by its session, with what the last round left."""
-        if not self.session or not _is_open(self._rows().get(self.session)):
+        if not _is_open(self._rows().get(self.session)):
             return f"/omo:ulw {self.task}"
         return f"/omo:resume {self.session}\n\n{self._handover()}"
 
@@ -405,8 +405,7 @@ class Rounds:
 
     def _end(self, why: str, code: int) -> Result:
         """For good: the same command would begin anew."""
-        if os.path.exists(self._notes):
-            os.unlink(self._notes)
+        Path(self._notes).unlink(missing_ok=True)
         self._let_go(why)
         return self._result(why, code)
 
