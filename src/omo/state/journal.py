@@ -89,8 +89,6 @@ class Journal:
 
     def repair(self, now: float) -> list[Repaired]:
         """The same, but the ledger goes on behind the rows that are whole. For the user, who may judge what is lost."""
-        if not self.problems():
-            return []
         whole = self.whole()
         event, head = ledger.keep_whole(self.path, whole, self._end, now)
         self._chain = ledger.Chain(whole, [], head)
