@@ -383,8 +383,7 @@ class Rounds:
         return verdicts.verdict(project.look_at(self._now(), self.session))
 
     def _is_accepted(self) -> bool:
-        verdict = self._verdict()
-        return bool(self.arguments.accept) and verdict.outcome is not None and verdict.level == outcome.ATTESTED
+        return bool(self.arguments.accept) and self._verdict().level == outcome.ATTESTED
 
     def _ended_by(self) -> str:
         """The rule that ended the work in its session; empty where none did."""
@@ -411,7 +410,7 @@ class Rounds:
 
     def _result(self, why: str, code: int) -> Result:
         verdict = self._verdict() if self.session in self._rows() else verdicts.NO_RUN
-        text = verdict.text if not why or why in verdict.text else f"{verdict.text} ({why})"
+        text = verdict.text if why in verdict.text else f"{verdict.text} ({why})"
         page = self._leave_report()
         data = {
             "exit": code,

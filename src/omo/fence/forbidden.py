@@ -92,8 +92,7 @@ def _crontab(words: list[str]) -> str:
 
 
 def _kill(words: list[str]) -> str:
-    signals = {word for word in words[1:2] if word.startswith("-")}  # `kill -1 123`: tests/ultrawork/shell_commands.txt
-    if "-1" in words[1 + len(signals) :]:
+    if "-1" in words[2:]:  # the first word may be a signal: `kill -1 123` in tests/ultrawork/shell_commands.txt
         return "kill of every process: name the one that is meant"
     return ""
 
