@@ -210,7 +210,7 @@ class _Reader:
         while level and end < len(self.text):
             level += (self.text[end] == "(") - (self.text[end] == ")")
             end += 1
-        is_arithmetic = not level and self.text[end : end + 1] == ")"
+        is_arithmetic = self.text[end : end + 1] == ")"
         if is_arithmetic:
             self.position = end + 1
         return is_arithmetic

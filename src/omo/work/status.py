@@ -139,9 +139,7 @@ class NextStep(NamedTuple):
             return self
         commands = []
         for each in self.commands:
-            is_its_own = (
-                each.argv[:2] == ("omo", workflow) and "--run" not in each.argv and each.argv[2:3] != ("start",)
-            )
+            is_its_own = each.argv[:2] == ("omo", workflow) and each.argv[2:3] != ("start",)
             commands.append(each._replace(argv=(*each.argv, "--run", run)) if is_its_own else each)
         return self._replace(commands=tuple(commands))
 
