@@ -134,6 +134,7 @@ def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(project: Proje
     ]
     assert Journal(VERIFY.home(project.state) + "/claims", project.state).problems() == []
     assert "override: The wheel is there.: let stand by the agent, " in project.agent("status").out
+    assert "The wheel is there.: let stand by the agent, " in project.agent("report", "--md").out
 
 
 def test_status_names_a_claim_that_stands_once_also_beside_its_goal(project: Project) -> None:

@@ -53,6 +53,7 @@ def test_a_link_to_our_state_is_our_state(host: Host) -> None:
         ("NotebookEdit", {"notebook_path": ".sisyphus/cc-omo/x.ipynb"}),
         ("MultiEdit", {"file_path": ".sisyphus/cc-omo/runtime.local.json", "edits": []}),
         ("apply_patch", {"command": "*** Begin Patch\n*** Update File: .sisyphus/cc-omo/runtime.local.json\n"}),
+        ("apply_patch", {"command": ["apply_patch", "*** Begin Patch\n*** Add File: .sisyphus/cc-omo/x\n"]}),
         ("apply_patch", {"input": "*** Begin Patch\n*** Add File: a\n*** Move to: .sisyphus/cc-omo/b\n"}),
     ],
 )

@@ -127,7 +127,7 @@ def _require_ready(context: Context, host: Headless) -> None:
     lacking = host.lacks_login() or host.lacks_permission(commands) or host.lacks_hooks()
     if lacking:
         what, _, fix = lacking.partition(": ")
-        raise Missing(what, fix=fix or what)
+        raise Missing(what, fix=fix)
 
 
 def _commands_of_the_agent(context: Context, head: str) -> list[list[str]]:
@@ -326,7 +326,7 @@ class Rounds:
 
     def _prompt(self) -> str:
         """The task first; then the work as it stands, by its session, with what the last round left."""
-        if not self.session or not _is_open(self._rows().get(self.session)):
+        if not _is_open(self._rows().get(self.session)):
             return f"/omo:ulw {self.task}"
         return f"/omo:resume {self.session}\n\n{self._handover()}"
 
@@ -383,8 +383,7 @@ class Rounds:
         return verdicts.verdict(project.look_at(self._now(), self.session))
 
     def _is_accepted(self) -> bool:
-        verdict = self._verdict()
-        return bool(self.arguments.accept) and verdict.outcome is not None and verdict.level == outcome.ATTESTED
+        return bool(self.arguments.accept) and self._verdict().level == outcome.ATTESTED
 
     def _ended_by(self) -> str:
         """The rule that ended the work in its session; empty where none did."""
@@ -405,14 +404,13 @@ class Rounds:
 
     def _end(self, why: str, code: int) -> Result:
         """For good: the same command would begin anew."""
-        if os.path.exists(self._notes):
-            os.unlink(self._notes)
+        Path(self._notes).unlink(missing_ok=True)
         self._let_go(why)
         return self._result(why, code)
 
     def _result(self, why: str, code: int) -> Result:
         verdict = self._verdict() if self.session in self._rows() else verdicts.NO_RUN
-        text = verdict.text if not why or why in verdict.text else f"{verdict.text} ({why})"
+        text = verdict.text if why in verdict.text else f"{verdict.text} ({why})"
         page = self._leave_report()
         data = {
             "exit": code,

@@ -287,9 +287,7 @@ def needs_budget(row: SessionRow, source: str = "") -> str:
 
 def offer(others: list[tuple[str, SessionRow]], idle: float, task: str) -> str:
     """For the user who begins a conversation: what one that is over left open, the newest first, with what they typed
-    for that; empty without any."""
-    if not others:
-        return ""
+    for that."""
     name, row = others[0]
     works = listed(left_open(row))
     if task:

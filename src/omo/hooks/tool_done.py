@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def handle(event: Event, world: World) -> Answer:
     def decide(row: SessionRow) -> runtime.Change:
         begun = session.not_shown_on(row)
-        if not begun or session.is_cancelled(row):
+        if not begun:
             return runtime.Change(None)
         return runtime.Change(messages.begun(begun), session.shown_on(row))
 

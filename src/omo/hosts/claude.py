@@ -316,7 +316,7 @@ class ClaudeTranscript(Transcript):
     def _refused(self, call: str, *, is_denied: bool) -> list[Refusal]:
         for row in self._rows(call):
             for block in objects(part(row, "message").get("content")):
-                if block.get("type") == "tool_use" and block.get("id") == call:
+                if block.get("id") == call:
                     name, given = str(block.get("name")), part(block, "input")
                     what = _command(given) or "".join(_written_paths(name, given)[:1])
                     return [Refusal(name, what, rules_for(name, what), is_denied=is_denied)]

@@ -259,7 +259,7 @@ class Events(Transcript):
     def refused_since(self, moment: str) -> list[Refusal]:
         asked: dict[str, Json] = {}
         for data in self._rows("permission.requested"):
-            if data["at"] > moment and isinstance(data.get("permissionRequest"), dict):
+            if isinstance(data.get("permissionRequest"), dict):
                 asked[str(data.get("requestId"))] = data["permissionRequest"]
         refusals = []
         for data in self._rows("permission.completed"):

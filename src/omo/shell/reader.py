@@ -210,7 +210,7 @@ class _Reader:
         while level and end < len(self.text):
             level += (self.text[end] == "(") - (self.text[end] == ")")
             end += 1
-        is_arithmetic = not level and self.text[end : end + 1] == ")"
+        is_arithmetic = self.text[end : end + 1] == ")"
         if is_arithmetic:
             self.position = end + 1
         return is_arithmetic
@@ -221,7 +221,7 @@ class _Reader:
         self._skip_blanks()
         is_process = self._ahead(2) in PROCESSES
         word, is_quoted = self._word()
-        if word is None:
+        if not word and not is_quoted:
             raise _Unreadable
         if operator in ("<<", "<<-"):
             self.heredocs.append((self.call, word, not is_quoted, operator == "<<-"))
@@ -285,8 +285,6 @@ class _Reader:
         """Add the next word to the command. An assignment before its program is none, and what it sets is not kept."""
         words, start = self.call.words, self.position
         word, is_quoted = self._word()
-        if word is None:
-            return
         name_ends = self._end_of_name(start)
         is_assignment = name_ends > start and self.text.startswith(("=", "+="), name_ends)
         if is_assignment and not words:
@@ -311,8 +309,8 @@ class _Reader:
             end += 1
         return end
 
-    def _word(self) -> tuple[str | None, bool]:
-        """The word up to the next blank or operator, None if there is none, and whether quotes were in it."""
+    def _word(self) -> tuple[str, bool]:
+        """The word up to the next blank or operator, empty if there is none, and whether quotes were in it."""
         pieces: list[str] = []
         is_quoted = False
         while char := self._ahead():
@@ -332,8 +330,6 @@ class _Reader:
                 while self.position < len(self.text) and self.text[self.position] not in SPECIAL:
                     self.position += 1
                 pieces.append(self.text[start : self.position])
-        if not pieces:
-            return None, False
         is_unknown = any(isinstance(piece, Unknown) for piece in pieces)
         word = "".join(pieces)
         return Unknown(word) if is_unknown else word, is_quoted

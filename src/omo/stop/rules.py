@@ -312,9 +312,7 @@ def _sent_back(situation: Situation, rule: Rule, after: SessionRow) -> Decision:
     if rule.name == "begin":
         reason = sentences.to_be_begun(str(situation.row.get("asked")))
     elif rule is BLOCK:
-        refusals = situation.refusals()
-        if refusals or "refused" in after["ulw"]:
-            after = session.note_refusals(after, refusals, now=situation.now)
+        after = session.note_refusals(after, situation.refusals(), now=situation.now)
         reason = sentences.reason_to_go_on(after, active, most)
         after = session.note(after, {"openSaid": sentences.what_is_open(active, sentences.LONGEST_OPEN)})
     else:

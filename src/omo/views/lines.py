@@ -227,8 +227,6 @@ def problems(view: SessionView) -> list[str]:
 def _next_stop(view: SessionView) -> Line:
     rule = view.brief.rule
     style = "red" if rule.name in LETS_GO else ""
-    if rule.name == "done":
-        style = mode_style(view)
     decision, why = "would be let go", f": {why_stop(view)}"
     if view.brief.decision == "block":
         style = "yellow"

@@ -98,8 +98,6 @@ def named(rows: Mapping[str, SessionRow], session: str, wanted: str) -> str:
         runs = [str(summary.get("run") or "") for _, summary in work]
         if any(each.startswith(wanted) for each in (name, *runs)):
             matches.append(name)
-    if wanted in matches:
-        return wanted
     if len(matches) == 1:
         return matches[0]
     what = "is the beginning of several" if matches else "has nothing open that could be taken up"

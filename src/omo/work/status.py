@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PLURALS = {"criterion": "criteria"}
 DAMAGED = "the ledger is damaged"
 BY_USER, BY_AGENT = "pinned by the user", "pinned by the agent"  # whose a gate is that no file of the project names
-SHORT_LEADS = ("then", "or", "and", "&&")
+SHORT_LEADS = ("then", "or")
 UNKNOWN_TREE = "the files cannot be read, so nobody can tell"
 NEXT = "omo next"
 LONGEST_SHORT = 160
@@ -108,8 +108,6 @@ class NextStep(NamedTuple):
         sentence = ""
         for each in self.commands:
             joint = "; " if each.lead.startswith(("or", "if", "once")) else ", "
-            if each.lead == "&&":
-                joint = " "  # one line for a shell
             sentence += (joint if sentence else "") + each.text
         return sentence
 
@@ -141,9 +139,7 @@ class NextStep(NamedTuple):
             return self
         commands = []
         for each in self.commands:
-            is_its_own = (
-                each.argv[:2] == ("omo", workflow) and "--run" not in each.argv and each.argv[2:3] != ("start",)
-            )
+            is_its_own = each.argv[:2] == ("omo", workflow) and each.argv[2:3] != ("start",)
             commands.append(each._replace(argv=(*each.argv, "--run", run)) if is_its_own else each)
         return self._replace(commands=tuple(commands))
 

@@ -250,7 +250,7 @@ def find_run(context: Context, run: str, session: str) -> Chosen:
         known += reversed(names)
     for owner, of_session in sorted(runtime.sessions(context.state).items(), key=lambda item: item[0] != session):
         for kind_name, summary in of_session["work"].items():
-            if summary.get("run") == run and (owner == session or not summary.get("takenBy")):
+            if summary.get("run") == run:
                 return Chosen(owner, kind_name)
     raise BadInput(
         f"--run {clip(run, 80)}: there is no such run in this project; of ultrawork a conversation keeps its last",
