@@ -14,7 +14,7 @@ INSTALL = {
     "zsh": 'in ~/.zshrc, after compinit: eval "$(omo completion zsh)"',
     "fish": "omo completion fish > ~/.config/fish/completions/omo.fish",
 }
-FILE_WORDS = ("FILE", "JSON|FILE", "PATH", "PLAN", "PLAN|SPEC", "SPEC", "DIR")
+FILE_WORDS = ("FILE", "JSON|FILE", "PATH", "PLAN", "PLAN|SPEC", "SPEC")
 
 
 def register(commands: options.Commands) -> None:
@@ -30,16 +30,18 @@ def script(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.cli.main import build_parser
 
     parser = build_parser()
-    _offer_files(parser, shtab.FILE)
+    _offer_files(parser, shtab.FILE, shtab.DIRECTORY)
     text = shtab.complete(parser, arguments.shell).rstrip("\n")
     return Result({"shell": arguments.shell, "script": text}, text)
 
 
-def _offer_files(parser: argparse.ArgumentParser, file: object) -> None:
+def _offer_files(parser: argparse.ArgumentParser, file: object, directory: object) -> None:
     """Where the name of an option, or the word for its value, says that it takes one."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for child in action.choices.values():
-                _offer_files(child, file)
-        elif action.dest in ("file", "cwd") or action.metavar in FILE_WORDS:
+                _offer_files(child, file, directory)
+        elif action.dest == "file" or action.metavar in FILE_WORDS:
             action.complete = file  # type: ignore[attr-defined]
+        elif action.dest == "cwd" or action.metavar == "DIR":
+            action.complete = directory  # type: ignore[attr-defined]

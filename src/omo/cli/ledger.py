@@ -82,6 +82,8 @@ def _shared_problems(context: Context, sessions: list[str]) -> dict[str, list[st
     for session in sessions:
         viewer = Viewer(context, session, context.row(session))
         for workflow in table.with_runs():
+            if not works.may_have(workflow.kind, viewer):
+                continue
             if workflow.has_states:
                 found.update(workflow.module("lifecycle").problems(viewer.caller))
             status = works.look_at(workflow.kind, viewer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import stat
 import sys
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,8 @@ def _require_printed_elsewhere(report: Report) -> None:
     try:
         printed = os.fstat(1)
     except OSError:
+        return
+    if not stat.S_ISREG(printed.st_mode):
         return
     tracked = git.run(report.root, "ls-files", "-z", "--cached").lines
     for path in [*tracked, *base.untracked(report.root)]:

@@ -60,15 +60,18 @@ class Journal:
         return store.version_of(self.path), store.version_of(self._mark)
 
     def _read_files(self) -> None:
+        self._end, problem = {}, ""
         try:
             stored: Any = store.read(self._mark) or {}
-        except Unreadable:
-            stored = {}  # it no longer says where the ledger ends
-        self._end = stored
+            self._end = stored
+        except Unreadable as error:
+            problem = error.message
         try:
             self._chain = ledger.read_chain(self.path, self._end, self._mark)
         except Unreadable as error:
             self._chain = ledger.Chain([], [error.message], ledger.Head())
+        if problem:
+            self._chain.problems[:] = [problem]
 
     def require_whole(self, what: str) -> None:
         """Refused where it is not: nothing is believed or run because a file says so."""
@@ -89,6 +92,8 @@ class Journal:
 
     def repair(self, now: float) -> list[Repaired]:
         """The same, but the ledger goes on behind the rows that are whole. For the user, who may judge what is lost."""
+        if not self.problems():
+            return []
         whole = self.whole()
         event, head = ledger.keep_whole(self.path, whole, self._end, now)
         self._chain = ledger.Chain(whole, [], head)

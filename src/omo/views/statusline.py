@@ -79,6 +79,6 @@ def coloured(line: str, view: session.View, environ: Mapping[str, str]) -> str:
     if environ.get("NO_COLOR"):
         return line
     colour = COLOURS.get(view.mode, NEEDS_YOU)
-    if (ended := view.outcome) and not outcome.is_done(ended):
+    if view.mode == "done" and (ended := view.outcome) and not outcome.is_done(ended):
         colour = NEEDS_YOU
     return f"\033[{colour}m{line}\033[0m"

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import io
 import os
+import warnings
 from dataclasses import replace
 
 from omo import safe_open
@@ -65,17 +66,19 @@ def picture(raw: bytes) -> Picture | str:
     """Decoded and encoded anew, so that nothing but pixels reaches the page."""
     from PIL import Image
 
-    try:
-        with Image.open(io.BytesIO(raw), formats=["PNG", "JPEG"]) as image:
-            if image.width * image.height > MOST_PIXELS:
-                return f"not shown: {image.width}x{image.height} are too many pixels"
-            image.draft("RGB", (WIDEST, TALLEST))
-            shown = image.convert("RGBA" if "A" in image.mode or "transparency" in image.info else "RGB")
-    except Exception as error:  # a decoder raises whatever its input makes it raise
-        return f"not shown: it does not decode ({clip(str(error), 80)})"
-    shown.thumbnail((WIDEST, TALLEST))
-    out = io.BytesIO()
-    kind = "png" if shown.mode == "RGBA" else "jpeg"
-    shown.save(out, kind, quality=85)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with Image.open(io.BytesIO(raw), formats=["PNG", "JPEG"]) as image:
+                if image.width * image.height > MOST_PIXELS:
+                    return f"not shown: {image.width}x{image.height} are too many pixels"
+                image.draft("RGB", (WIDEST, TALLEST))
+                shown = image.convert("RGBA" if "A" in image.mode or "transparency" in image.info else "RGB")
+        except Exception as error:  # a decoder raises whatever its input makes it raise
+            return f"not shown: it does not decode ({clip(str(error), 80)})"
+        shown.thumbnail((WIDEST, TALLEST))
+        out = io.BytesIO()
+        kind = "png" if shown.mode == "RGBA" else "jpeg"
+        shown.save(out, kind, quality=85)
     encoded = base64.b64encode(out.getvalue()).decode("ascii")
     return Picture(f"data:image/{kind};base64,{encoded}", shown.width, shown.height)
