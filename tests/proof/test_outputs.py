@@ -183,6 +183,13 @@ BROKE = [
         "bad/m/m_test.go:6:2: no required module provides package example.com/calc/gone; to add it:",
     ),
     Broke(
+        "go-module",
+        1,
+        None,
+        {"example.com/sums"},
+        "calc.go:3:8: no required module provides package example.com/sums; to add it:",
+    ),
+    Broke(
         "cargo-compile",
         101,
         None,

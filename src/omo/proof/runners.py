@@ -356,7 +356,7 @@ BROKE = lines(
     r"^ ?(?:Uncaught |Exception during run: )?Error(?:: Cannot find (?:module|package)| \[ERR_MODULE_NOT_FOUND\])",
     r"^npm (?:ERR!|error) (?:[Mm]issing script|code E[A-KM-Z]|could not )",  # not ELIFECYCLE
     # Go and Rust
-    r"^go: ",
+    r"^go: |^\S+\.go:\d+:\d+: (?:no required module provides |cannot find (?:module providing )?|)package ",
     r"^error(?:\[E\d+\])?: could not (?:compile|find|parse|load)",
     r"^error: (?:no matching package|failed to )",
     r"^Can't locate \S+ in @INC",  # Perl
