@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = 8
+MOST_ALLOWED = 40
 ALLOWS = 'they type /omo:allow {0}; to ask them: omo ulw blocked --evidence TEXT --question "/omo:allow {0}?"'
 BECAUSE = 'omo ulw done --because "why the work is done"'
 NONE_MADE = Experiment("", "")
@@ -309,7 +310,7 @@ class Finish:
         for made in self.proof.experiments.values():
             if made.verdict in verdicts.MAY_BE_ALLOWED and made.changed_rest:
                 named = made.to_allow or made.changed_rest[:1]
-                return [f"if the user wants this change, {ALLOWS.format(shlex.join(named[:MOST_NAMED]))}"]
+                return [f"if the user wants this change, {ALLOWS.format(shlex.join(named[:MOST_ALLOWED]))}"]
         return []
 
 
