@@ -314,8 +314,10 @@ class Finish:
         users = "one that the user pins would count: /omo:pin COMMAND"
         if not self._base.get("head"):
             return [f"there is no commit; {users}"]
-        known = f"no test command of the project's is known; {adding} the project names another that shows the work"
-        return [known, users]
+        unknown = "no test command of the project's is known"
+        if len(self.gates):
+            return [f"{unknown}; {users}"]
+        return [f"{unknown}; {adding} the project names another that shows the work", users]
 
     def _to_allow(self) -> list[str]:
         for made in self.proof.experiments.values():
