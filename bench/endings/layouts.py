@@ -478,6 +478,31 @@ behaviour(
         **{f"tests/golden/{number}.out": f"{number} words\n" for number in range(1, 11)},
     },
 )
+BASE = """import unittest
+
+from box import Box
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.box = Box()
+        self.box.put(1)
+"""
+behaviour(
+    "a method renamed, with a test, and the class above it in a helper, allowed as printed",
+    replacing("box.py", "def put", "def add"),
+    replacing("tests/base.py", "put(", "add("),
+    replacing("tests/test_box.py", "put(", "add("),
+    files={
+        "box.py": "class Box:\n    def __init__(self):\n        self.all = []\n\n"
+        "    def put(self, x):\n        self.all.append(x)\n",
+        "tests/__init__.py": "",
+        "tests/base.py": BASE,
+        "tests/test_box.py": "from tests.base import Base\n\n\nclass Two(Base):\n    def test_two(self):\n"
+        "        self.box.put(2)\n        self.assertEqual(self.box.all, [1, 2])\n",
+    },
+    needs="",
+)
 behaviour(
     "three expected outputs that a script compares, allowed as printed",
     replacing("greet.sh", "hello", "good day,"),
