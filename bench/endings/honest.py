@@ -7,6 +7,7 @@ right word is the agent's own, and it takes a second call with a reason.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 
@@ -1018,6 +1019,39 @@ def _(run: Play) -> None:
     run.omo("ulw done")
     assert "there is no commit; one that the user pins would count" in run.printed, run.printed
     done(run, ATTESTED)
+
+
+def pinned_as_printed(name: str, files: dict[str, str], prepare: str, pin: str) -> None:
+    """Nothing that the agent could add would count, so the first refusal says what the user can type."""
+
+    @honest(name)
+    def _(run: Play) -> None:
+        committed(run, files)
+        run.sh(prepare)
+        run.user("ulw make add return the sum")
+        fix(run)
+        assert run.omo("ulw done") != 0, run.printed
+        assert "one that the user pins would count: /omo:pin COMMAND" in run.printed, run.printed
+        run.user(f"/omo:pin {pin}")
+        done(run)
+
+
+PROBE = {"calc.py": BUG, "probe.py": "import calc\n\nassert calc.add(2, 2) == 4\n", ".gitignore": "__pycache__/\n"}
+pinned_as_printed("no commit at all, pinned as the refusal says", BUGGY, "rm -rf .git; git init -q", "make test")
+pinned_as_printed("a check that no file names, pinned as the refusal says", PROBE, "", "python3 -B probe.py")
+
+
+@honest("the program of the project's tests is not installed, and then it is, as the refusal says")
+def _(run: Play) -> None:
+    committed(run, {**PROBE, "Package.swift": ""})
+    run.user("ulw make add return the sum")
+    fix(run)
+    assert run.omo("ulw done") != 0, run.printed
+    assert "there is no swift: install it" in run.printed, run.printed
+    assert "no test command of the project's is known" not in run.printed, run.printed
+    run.sh("mkdir ../bin; printf '#!/bin/sh\\nexec python3 -B probe.py\\n' > ../bin/swift; chmod +x ../bin/swift")
+    with run.environment(PATH=f"{run.project.parent}/bin:{os.environ['PATH']}"):
+        done(run)
 
 
 @honest(

@@ -444,6 +444,77 @@ behaviour(
         "tests/test_pages.py": "from words.slugs import slug\n\n\ndef test_page():\n    assert slug('a b') == 'a-b'\n",
     },
 )
+GOLDEN = """import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import words
+
+
+@pytest.mark.parametrize("number", range(1, 11))
+def test_golden(number):
+    printed = subprocess.check_output([sys.executable, "count.py", *"a" * number], text=True)
+    assert printed == pathlib.Path(f"tests/golden/{number}.out").read_text()
+
+
+def test_version():
+    assert words.__version__ in pathlib.Path("pyproject.toml").read_text()
+    assert words.__version__ in pathlib.Path("CHANGELOG.md").read_text()
+"""
+behaviour(
+    "golden files, and a version that a test holds in step, allowed as printed",
+    replacing("count.py", "words", "words."),
+    *(replacing(f"tests/golden/{number}.out", "words", "words.") for number in range(1, 11)),
+    *(replacing(path, "0.3.0", "1.0.0") for path in ("pyproject.toml", "CHANGELOG.md", "src/words/__init__.py")),
+    appending("tests/test_golden.py", "\n\ndef test_one():\n    assert words.__version__ == '1.0.0'\n"),
+    files={
+        **SRC,
+        "src/words/__init__.py": "__version__ = '0.3.0'\n",
+        "CHANGELOG.md": "## 0.3.0\n",
+        "count.py": "import sys\n\nprint(len(sys.argv) - 1, 'words')\n",
+        "tests/test_golden.py": GOLDEN,
+        **{f"tests/golden/{number}.out": f"{number} words\n" for number in range(1, 11)},
+    },
+)
+BASE = """import unittest
+
+from box import Box
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.box = Box()
+        self.box.put(1)
+"""
+behaviour(
+    "a method renamed, with a test, and the class above it in a helper, allowed as printed",
+    replacing("box.py", "def put", "def add"),
+    replacing("tests/base.py", "put(", "add("),
+    replacing("tests/test_box.py", "put(", "add("),
+    files={
+        "box.py": "class Box:\n    def __init__(self):\n        self.all = []\n\n"
+        "    def put(self, x):\n        self.all.append(x)\n",
+        "tests/__init__.py": "",
+        "tests/base.py": BASE,
+        "tests/test_box.py": "from tests.base import Base\n\n\nclass Two(Base):\n    def test_two(self):\n"
+        "        self.box.put(2)\n        self.assertEqual(self.box.all, [1, 2])\n",
+    },
+    needs="",
+)
+behaviour(
+    "three expected outputs that a script compares, allowed as printed",
+    replacing("greet.sh", "hello", "good day,"),
+    *(replacing(f"expected/{name}.txt", "hello", "good day,") for name in ("ann", "bob", "cyd")),
+    files={
+        "greet.sh": "echo hello $1\n",
+        "check.sh": 'for n in ann bob cyd; do [ "$(sh greet.sh $n)" = "$(cat expected/$n.txt)" ] || exit 1; done\n',
+        "Makefile": "test:\n\tsh check.sh\n",
+        **{f"expected/{name}.txt": f"hello {name}\n" for name in ("ann", "bob", "cyd")},
+    },
+    needs="make",
+)
 behaviour(
     "node: a message is another now, and a new test file before it, allowed as printed",
     replacing("src/sum.js", "'bad'", "'no number'"),

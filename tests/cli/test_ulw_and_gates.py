@@ -159,7 +159,7 @@ def test_done_without_a_gate_is_refused_with_both_ways_out(project: Project) -> 
     refused = project.agent("ulw", "done", "--json")
     assert refused.code == 3
     assert refused.json["ok"] is False
-    assert "omo gate add" in refused.json["error"]["fix"]
+    assert "one that the user pins would count: /omo:pin COMMAND" in refused.json["error"]["fix"]
     assert "--because" in refused.json["error"]["fix"]
 
 

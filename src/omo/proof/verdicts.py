@@ -144,11 +144,10 @@ class Shown:
         return self.result(HOLDS, _proof(self))
 
     def result(self, verdict: str, reason: str) -> Experiment:
-        changed_rest, to_allow = self._changed_rest()
-        if verdict == LOOKS_AT_TESTS:
-            changed_rest = to_allow = list(self.arranged.peeks)
+        changed_rest = list(self.arranged.peeks if verdict == LOOKS_AT_TESTS else self.put_back or self.arranged.rest)
         still_failing = self.still_failing if verdict in (HOLDS, FAILS_AS_BEFORE) else ()
         runs = {name: run for name, run in self.runs.items() if name in (WITHOUT, OLD_TESTS, AS_IT_IS)}
+        to_allow = self._to_allow(changed_rest)
         return Experiment(verdict, reason, runs, self.notes, changed_rest, still_failing, to_allow)
 
     def _rewritten_tests(self) -> list[str]:
@@ -161,20 +160,21 @@ class Shown:
                 rewritten.append(path)
         return rewritten
 
-    def _changed_rest(self) -> tuple[list[str], list[str]]:
-        """The changed tests, configuration and data, first those whose tests fail as they were, last new ones; and of
-        them those to allow."""
-        put_back = self.put_back
-        failing = self.old.failing if self.old is not None else ()
-        named = {path for path in put_back if _names_file(failing, path)}
-
-        def weight(path: str) -> tuple[bool, bool, bool, str]:
-            is_new = path in put_back and put_back[path].content is None
-            # A new test that is away makes no other fail, as new data may.
-            return path not in named, is_new, kinds.is_test(path) == is_new, path
-
-        changed_rest = sorted(put_back or self.arranged.rest, key=weight)
-        return changed_rest, changed_rest[: len(named) or 1]
+    def _to_allow(self, rest: Sequence[str]) -> list[str]:
+        """The changed tests that fail as they were, and what else of the tests has other lines ("a test, and the class
+        above it"); where others fail, all that these may rest on ("golden files, and a version that a test holds in
+        step"); where no file is named, the data. What only adds makes no other fail."""
+        failing = set(self.old.failing).difference(self.now.failing) if self.old else ()
+        rewritten = set(rest).intersection(self._rewritten_tests())
+        cases = {path for path in rest if kinds.CASES.match(os.path.basename(path))}
+        adding = {path for path in rest if self.arranged.at_base[path].content is None and kinds.is_test(path)}
+        adding |= cases - rewritten
+        to_allow = {path for path in rest if path not in adding and _names_file(failing, path)} | rewritten - cases
+        if any(_names_file(failing, path) and kinds.is_test(path) for path in self.subject.present - to_allow):
+            to_allow.update(path for path in rest if path not in adding | cases)
+        elif not to_allow and cases <= adding:
+            to_allow = {path for path in rest if path not in adding and not kinds.is_configuration(path)}
+        return sorted(to_allow) or sorted(rest, key=lambda path: (path in adding, not kinds.is_test(path), path))[:1]
 
     # What is asked by more than one rule, and by whoever makes the runs
 

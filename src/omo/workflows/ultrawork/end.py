@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = 8
+MOST_ALLOWED = 40
 ALLOWS = 'they type /omo:allow {0}; to ask them: omo ulw blocked --evidence TEXT --question "/omo:allow {0}?"'
 BECAUSE = 'omo ulw done --because "why the work is done"'
 NONE_MADE = Experiment("", "")
@@ -286,14 +287,8 @@ class Finish:
         ways = []
         made = list(self.proof.experiments.values())
         has_changes = self.look.changed != {}  # else nothing can be shown
-        if has_changes and not len(self.gates):
-            ways.append("omo gate add NAME -- COMMAND, if a command shows it")
-        elif has_changes and self.proof.tests and not any(self.proof.owners.values()):
-            way = f"omo gate remove {self.proof.tests[0]}; then omo ulw done runs the tests as the project names them"
-            ways.append(way)
-        elif has_changes and not any(self.proof.owners.values()) and not self.proof.submodule:
-            why = "no test command of the project's is known" if self._base.get("head") else "there is no commit"
-            ways.append(f"{why}; one that the user pins would count: /omo:pin COMMAND")
+        if has_changes and not any(self.proof.owners.values()):
+            ways += self._gate_that_counts()
         if any(each.verdict in verdicts.SHOWS_NO_RED for each in made):
             ways.append("a test that fails without the work would show it; then omo ulw done again")
         if any(each.verdict == verdicts.FLAKY for each in made):
@@ -305,11 +300,30 @@ class Finish:
             f"nothing that omo saw proves the work: {'; '.join(doubts) or 'no gate shows it'}", fix="; or ".join(ways)
         )
 
+    def _gate_that_counts(self) -> list[str]:
+        """Where there is none, or the agent chose all of them."""
+        if self.proof.tests:
+            remove = f"omo gate remove {self.proof.tests[0]}"
+            return [f"{remove}; then omo ulw done runs the tests as the project names them"]
+        # Past these no other counts, and it says what to do: "the program of the project's tests is not installed".
+        if self.proof.tests_not_run:
+            return []
+        adding = "omo gate add NAME -- COMMAND, if"
+        if self.proof.subject.changed_documents_alone:
+            return [f"{adding} a command shows it"]
+        users = "one that the user pins would count: /omo:pin COMMAND"
+        if not self._base.get("head"):
+            return [f"there is no commit; {users}"]
+        unknown = "no test command of the project's is known"
+        if len(self.gates):
+            return [f"{unknown}; {users}"]
+        return [f"{unknown}; {adding} the project names another that shows the work", users]
+
     def _to_allow(self) -> list[str]:
         for made in self.proof.experiments.values():
             if made.verdict in verdicts.MAY_BE_ALLOWED and made.changed_rest:
                 named = made.to_allow or made.changed_rest[:1]
-                return [f"if the user wants this change, {ALLOWS.format(shlex.join(named[:MOST_NAMED]))}"]
+                return [f"if the user wants this change, {ALLOWS.format(shlex.join(named[:MOST_ALLOWED]))}"]
         return []
 
 

@@ -241,7 +241,8 @@ class Prover:
             if not self.makes:
                 not_run = f"{tests} were not run"
             elif program is None:
-                not_run = f"{tests} cannot be started here: there is no {check.argv[0]}"
+                missing = f"there is no {check.argv[0]}: install it, or prove the work where it is"
+                not_run = f"{tests} cannot be started here: {missing}"
             else:
                 name = typed_commands.name_for(check.argv, taken) if check.name in taken else check.name
                 taken[name] = check.argv
