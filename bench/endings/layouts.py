@@ -515,6 +515,25 @@ behaviour(
     },
     needs="make",
 )
+GO_SUMS = "package sums\n\nfunc Sum(a, b int) int { return a + b }\n"
+GO_TEST = 'package calc\n\nimport "testing"\n\n' + (
+    "func Test{0}(t *testing.T) {{\n\tif Add({1}) != {2} {{\n\t\tt.Fatal()\n\t}}\n}}\n"
+)
+behaviour(
+    "go: a package added with its source, and a test beside the old one, allowed as printed",
+    appending("go.mod", "\nrequire example.com/sums v1.0.0\n"),
+    writing("vendor/modules.txt", "# example.com/sums v1.0.0\n## explicit\nexample.com/sums\n"),
+    writing("vendor/example.com/sums/sums.go", GO_SUMS),
+    replacing("calc.go", "package calc\n", 'package calc\n\nimport "example.com/sums"\n'),
+    replacing("calc.go", "a - b", "sums.Sum(a, b)"),
+    appending("calc_test.go", GO_TEST.format("Zero", "0, 0", 0).partition('"testing"\n')[2]),
+    files={
+        "go.mod": "module example.com/calc\n\ngo 1.16\n",
+        "calc.go": "package calc\n\nfunc Add(a, b int) int { return a - b }\n",
+        "calc_test.go": GO_TEST.format("Add", "1, 2", 3),
+    },
+    needs="go",
+)
 behaviour(
     "node: a message is another now, and a new test file before it, allowed as printed",
     replacing("src/sum.js", "'bad'", "'no number'"),

@@ -162,15 +162,17 @@ class Shown:
 
     def _to_allow(self, rest: Sequence[str]) -> list[str]:
         """The changed tests that fail as they were, and what else of the tests has other lines ("a test, and the class
-        above it"); where others fail, all that these may rest on ("golden files, and a version that a test holds in
-        step"); where no file is named, the data. What only adds makes no other fail."""
+        above it"); where others fail, or nothing is built, all that these may rest on ("golden files, and a version
+        that a test holds in step"); where no file is named, the data. What only adds makes no other fail."""
         failing = set(self.old.failing).difference(self.now.failing) if self.old else ()
         rewritten = set(rest).intersection(self._rewritten_tests())
         cases = {path for path in rest if kinds.CASES.match(os.path.basename(path))}
         adding = {path for path in rest if self.arranged.at_base[path].content is None and kinds.is_test(path)}
         adding |= cases - rewritten
         to_allow = {path for path in rest if path not in adding and _names_file(failing, path)} | rewritten - cases
-        if any(_names_file(failing, path) and kinds.is_test(path) for path in self.subject.present - to_allow):
+        others = [path for path in self.subject.present - to_allow if kinds.is_test(path)]
+        is_built = self.old is None or not self.old.could_not_be_built
+        if not is_built or any(_names_file(failing, path) for path in others):
             to_allow.update(path for path in rest if path not in adding | cases)
         elif not to_allow and cases <= adding:
             to_allow = {path for path in rest if path not in adding and not kinds.is_configuration(path)}
