@@ -1265,6 +1265,9 @@ def _(run: Play) -> None:
     TO_STRING(run)
     run.user("/omo:allow test_calc.py")
     run.omo("ulw done")
+    assert "and with it only by what failed before; failed before the work and still: test_more" in run.printed, (
+        run.printed
+    )
 
 
 @honest("a result that is another now, the user asked about it, who allows it")

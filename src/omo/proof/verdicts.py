@@ -257,8 +257,7 @@ class Shown:
                 continue
             # Of Rust the code alone: "cargo: a new function, and its test inside of the source".
             after = self.put_back.get(path) or contents.now(self.subject.root, path)
-            before = self.arranged.at_base[path]
-            if last.encode() in (after.content or b"") and last.encode() not in (before.content or b""):
+            if last.encode() in (after.content or b""):
                 return True
         return False
 
