@@ -500,6 +500,7 @@ def _(run: Play) -> None:
     done(run, 1, 2)
     run.omo('plan skip 3 --reason "the third part is not needed"')
     run.omo("plan finish")
+    assert "step 3 was skipped, as its plan allows: the third part is not needed" in run.printed, run.printed
 
 
 @ending("ultraplan", "honest: a gate of the project's own failed before the steps and passes now", PROVEN)

@@ -145,6 +145,7 @@ def test_the_agents_leg_is_an_end_of_its_own_and_the_users_stays_visible(shop: W
     closed = shop.as_user().finish(summary="the draft was signed by the user")
     shop.tick(2)
     assert (closed.goal.status, closed.unblocked, closed.goal.count) == ("completed", ["G2"], 1)
+    assert "the user closed their leg; closed on the agent's own answers" in closed.data["outcome"]["why"]
     assert shop.goal().users_leg == []
 
 
