@@ -5,6 +5,7 @@ from __future__ import annotations
 from omo.text import clip, listed
 from omo.work import outcome
 from omo.work.bound import files_of_end
+from omo.work.files import Files
 from omo.workflows.ultragoal import receipts, reviewers
 from omo.workflows.ultragoal.plan import MOST_NAMED, Plan
 from omo.workflows.ultragoal.reviewers import ARCHITECT, CLEAN, INDEPENDENT, NOT_REVIEWED, REQUEST
@@ -33,7 +34,7 @@ def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
     titles = listed([f"{goal.id} {clip(goal.title, LONGEST_TITLE)!r}" for goal in plan.required], MOST_TITLES)
     facts = [f"{plan.tally} ({titles})"]
     doubts = [*_request_doubts(run, plan), *doubts_of(plan)]
-    if drift := receipts.drift(plan, run.caller.root):
+    if drift := receipts.drift(plan, Files(run.caller.root)):
         doubts.append(drift)
     if not doubts:
         facts.append("omo:architect and omo:qa were seen to find each clean")

@@ -17,6 +17,7 @@ from omo.digest import sha256
 from omo.errors import NotEvaluable, Unreadable
 from omo.state import store
 from omo.text import clip
+from omo.work.files import Files
 from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt
 
 SCHEMA = 1
@@ -152,16 +153,14 @@ def issued(rows: Sequence[PlanRow]) -> Iterator[Receipt]:
             yield receipt
 
 
-def drift(plan: Plan, root: str) -> str:
+def drift(plan: Plan, files: Files) -> str:
     """Whether the tree moved on since the newest receipt. Shown, never held against it; empty without a receipt."""
     closed = [goal for goal in plan.goals if goal.status == "complete" and goal.receipt]
     if not closed:
         return ""
-    from omo.proof import base  # not needed by a status without receipts
-
     newest = max(closed, key=lambda goal: str(goal.receipt.get("verifiedAt")))
     try:
-        now = base.fingerprint(root)
+        now = files.tree
     except NotEvaluable as error:
         return clip(f"the tree cannot be read: {error.message}", 200)
     if now == newest.receipt.get("tree"):

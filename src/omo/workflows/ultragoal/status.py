@@ -11,6 +11,7 @@ from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import outcome
 from omo.work.agents import FULL
+from omo.work.files import Files
 from omo.work.publish import publish, publish_damage
 from omo.work.status import LONGEST_SHORT, Command, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
@@ -53,7 +54,7 @@ def status(viewer: Viewer) -> Status | None:
         return Status("ultragoal", "goal", headline="no plan", next=step, problems=tuple(run.problems))
     if viewer.for_next and step.action in ("execute-goal", "verify-again"):
         step = step._replace(commands=(*_missing(run, run.plan, step.item), *step.commands))
-    return plan_status(run, run.plan, step)
+    return plan_status(run, run.plan, step, viewer.files)
 
 
 def _missing(run: PlanRun, plan: Plan, name: str) -> list[Command]:
@@ -66,9 +67,9 @@ def _missing(run: PlanRun, plan: Plan, name: str) -> list[Command]:
         return []  # the checkpoint says what is wrong
 
 
-def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
+def plan_status(run: PlanRun, plan: Plan, step: NextStep, files: Files) -> Status:
     items = tuple(_item(run, plan, goal) for goal in plan.goals)
-    drift = receipts.drift(plan, run.caller.root)
+    drift = receipts.drift(plan, files)
     final = receipts.final(plan, run.directory)
     facts = [clip(plan.objective, 300)]
     if final is not None:

@@ -16,6 +16,7 @@ from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
 from omo.work import briefs, session
+from omo.work.files import Files
 from omo.work.lifecycle import left_by_others, left_elsewhere, put_aside_notes
 from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, results, reviewers
 from omo.workflows.ultragoal.brief import parse
@@ -186,7 +187,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
     step = next_step(run)
     if run.plan is not None:
-        return results.status(run, run.plan, plan_status(run, run.plan, step).believed)
+        return results.status(run, run.plan, plan_status(run, run.plan, step, Files(run.caller.root)).believed)
     others = []
     if not run.problems:
         others = left_by_others("ultragoal", run.caller)
