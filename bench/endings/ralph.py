@@ -475,6 +475,19 @@ def _(run: Play) -> None:
     mended(FIXED + "\n")
 
 
+@ending("ralph", "honest: a criterion of a page alone, and a pin of the user's that shows the work", PROVEN)
+def _(run: Play) -> None:
+    failing_test(run)
+    page = {"checks": [{"id": "page", "type": "path", "path": "NOTES"}]}
+    run.write("criteria.json", json.dumps({"criteria": [{**TESTS_PASS, **page}]}))
+    run.user("/omo:ralph criteria.json")
+    run.user(f"/omo:pin tests -- {TEST}")
+    assert run.omo("ralph start --criteria criteria.json") == 0, run.printed
+    run.write("NOTES", "add returns the sum\n")
+    worked(run, "calc.py", FIXED)
+    run.omo("ralph judge")
+
+
 @ending("ralph", "honest: a question to the user in the middle of a round", PROVEN)
 def _(run: Play) -> None:
     failing_test(run)

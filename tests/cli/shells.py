@@ -86,32 +86,23 @@ done
 """
 
 
+def _printed(world: World, command: Sequence[str]) -> str:
+    place, environ = world.project, world.environ
+    done = subprocess.run(command, cwd=place, env=environ, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return str(done.stdout)
+
+
 def _bash(world: World, lines: Sequence[Sequence[str]]) -> list[list[str]]:
     flat = [word for line in lines for word in (*line, "END")]
-    done = subprocess.run(
-        [require("bash"), "-c", BASH, "bash", world.script("bash"), *flat],
-        cwd=world.project,
-        env=world.environ,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == ""
-    return _grouped(done.stdout)
+    return _grouped(_printed(world, [require("bash"), "-c", BASH, "bash", str(world.script("bash")), *flat]))
 
 
 def _fish(world: World, lines: Sequence[Sequence[str]]) -> list[list[str]]:
     asked = [f"complete -C {shlex.quote(' '.join(['omo', *line]))}; printf 'END\\n'" for line in lines]
-    done = subprocess.run(
-        [require("fish"), "--no-config", "-c", "\n".join([f"source {shlex.quote(str(world.script('fish')))}", *asked])],
-        cwd=world.project,
-        env=world.environ,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == ""
-    return _grouped(done.stdout.replace("\n", "\0"), without_text=True)
+    source = f"source {shlex.quote(str(world.script('fish')))}"
+    printed = _printed(world, [require("fish"), "--no-config", "-c", "\n".join([source, *asked])])
+    return _grouped(printed.replace("\n", "\0"), without_text=True)
 
 
 ZSH = """\

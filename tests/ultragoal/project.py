@@ -187,8 +187,8 @@ class Project(AnyProject):
         given = self.gate(name) if gate is None else gate
         return complete(self.run(by), name, evidence, rerun=lambda *_: "", gate=given)
 
-    def set_back(self, name: str, status: str, evidence: str = "it does not work yet") -> None:
-        set_back(self.run(), name, status, evidence)
+    def set_back(self, name: str, status: str, evidence: str = "it does not work yet") -> bool:
+        return set_back(self.run(), name, status, evidence)
 
     def finish(self) -> None:
         """Every goal that can be handed out is done."""

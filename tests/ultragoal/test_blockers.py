@@ -33,7 +33,10 @@ def test_a_closed_goal_is_no_reason_to_pause(project: Project) -> None:
         classify(project.run(), "human_blocked", evidence=NEEDED, goal_id="G001")
     row = classify(project.run(), "resolvable", evidence=f"  {NEEDED} ", goal_id="G001")
     assert row["evidence"] == NEEDED
-    project.set_back("G002", "blocked")
+    assert project.set_back("G002", "blocked")
+    rows = len(project.rows())
+    assert not project.set_back("G002", "blocked"), "the plan says so already"
+    assert len(project.rows()) == rows
     classify(project.run(), "human_blocked", evidence=NEEDED, goal_id="G003")
     assert [goal.human_blocked for goal in project.plan().goals] == ["", "", NEEDED]
 

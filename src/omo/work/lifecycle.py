@@ -175,7 +175,9 @@ def forget_summary(
     `left` is how many items the workflow itself knows to be open; without it, as many as hooks were last told of.
     """
     summary = caller.summary(kind)
-    count = summary.get("open", 0) if left is None else left
+    count = summary.get("open") if left is None else left
+    if not isinstance(count, int):  # in a file that anybody can edit, and it is told
+        count = 0
     has_untold_end = summary.get("state") == "done" and runtime.is_untold(summary)
     is_shown = caller.by != "user" and (is_open or has_untold_end)
 

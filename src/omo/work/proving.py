@@ -42,6 +42,8 @@ class Pinned(GateCommand, Protocol):
     def name(self) -> str: ...
     @property
     def is_users(self) -> bool: ...
+    @property
+    def allowed(self) -> object: ...  # None where nobody let it through as it is
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,11 @@ def shown(
     `runs_tests`: the host asks the user about the command that calls this, so that the project's tests may be run
     though nobody has pinned them."""
     reasons = []
-    pins_of_user = [Candidate(f"gate {pin.name}", pin, USERS) for pin in pins if pin.is_users]
+    looked_at = [(each.command.argv, each.command.cwd) for each in candidates if each.owner]
+    pins_of_user = []
+    for pin in pins:
+        if pin.is_users and pin.allowed is None and (pin.argv, pin.cwd) not in looked_at:
+            pins_of_user.append(Candidate(f"gate {pin.name}", pin, USERS))
     for candidate in [*candidates, *pins_of_user]:
         if not candidate.owner:
             reasons.append(f"{candidate.name} passes, and the agent chose it")
@@ -175,9 +181,11 @@ def shown_by_checks(
             if beside.still_failing:
                 held.append(FAILED_BEFORE.format(listed(beside.still_failing, 6)))
         return ProofOrDoubts("; ".join([*held, *allowed_notes(subject)]))
-    if not candidates:
-        return ProofOrDoubts(doubts=["nothing that runs showed it: its checks look at the form of files"])
-    return shown(subject, candidates, pins, runs_tests=runs_tests)
+    by_commands = shown(subject, candidates, pins, runs_tests=runs_tests)
+    if candidates or by_commands.proof:
+        return by_commands
+    why = "nothing that runs showed it: its checks look at the form of files"
+    return ProofOrDoubts(doubts=[why, *by_commands.doubts])
 
 
 def by_exit_code(checks: Sequence[tuple[str, Check | str, bool]]) -> list[NamedCommand]:

@@ -120,7 +120,6 @@ class PlanRow(LedgerRow, From, total=False):
     qualityGateHash: str
     completionVerification: Receipt
     mutation: str
-    sourceGoalId: str
     pendingGoalIds: list[str]
     previousPendingGoalIds: list[str]
     changedFields: list[str]

@@ -39,9 +39,11 @@ BEGINNINGS = {"verify": (command("omo verify begin --file FILE", lead="write the
 NAMED_FILES = {"verify": requests.DATA_ENDS}
 
 
-def status(viewer: Viewer) -> Status:
-    """The goals that a session holds or held, by its row."""
+def status(viewer: Viewer) -> Status | None:
+    """The goals that a session holds or held, by its row; None where it has none."""
     summary = part(part(viewer.row, "work"), KIND)
+    if not summary:
+        return None
     caller = viewer.caller
     store, files = GoalStore(caller), viewer.files
     names = [*summary.get("goals", []), *part(summary, "ended"), str(summary.get("run"))]
