@@ -475,15 +475,17 @@ def _(run: Play) -> None:
     mended(FIXED + "\n")
 
 
-@ending("ralph", "honest: a criterion of a page alone, and a pin of the user's that shows the work", PROVEN)
+@ending(
+    "ralph", "honest: a look for a test that was to be written, and a pin of the user's that shows the work", PROVEN
+)
 def _(run: Play) -> None:
     failing_test(run)
-    page = {"checks": [{"id": "page", "type": "path", "path": "NOTES"}]}
-    run.write("criteria.json", json.dumps({"criteria": [{**TESTS_PASS, **page}]}))
+    look = {"checks": [{"id": "look", "type": "command", "argv": ["grep", "-q", "test_zero", "test_calc.py"]}]}
+    run.write("criteria.json", json.dumps({"criteria": [{**TESTS_PASS, **look}]}))
     run.user("/omo:ralph criteria.json")
     run.user(f"/omo:pin tests -- {TEST}")
     assert run.omo("ralph start --criteria criteria.json") == 0, run.printed
-    run.write("NOTES", "add returns the sum\n")
+    run.append("test_calc.py", ADD_TEST.replace("test_add", "test_zero").replace("2, 3), 5", "0, 0), 0"))
     worked(run, "calc.py", FIXED)
     run.omo("ralph judge")
 

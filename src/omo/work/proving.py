@@ -181,11 +181,9 @@ def shown_by_checks(
             if beside.still_failing:
                 held.append(FAILED_BEFORE.format(listed(beside.still_failing, 6)))
         return ProofOrDoubts("; ".join([*held, *allowed_notes(subject)]))
-    by_commands = shown(subject, candidates, pins, runs_tests=runs_tests)
-    if candidates or by_commands.proof:
-        return by_commands
-    why = "nothing that runs showed it: its checks look at the form of files"
-    return ProofOrDoubts(doubts=[why, *by_commands.doubts])
+    if not candidates:
+        return ProofOrDoubts(doubts=["nothing that runs showed it: its checks look at the form of files"])
+    return shown(subject, candidates, pins, runs_tests=runs_tests)
 
 
 def by_exit_code(checks: Sequence[tuple[str, Check | str, bool]]) -> list[NamedCommand]:
