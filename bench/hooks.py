@@ -32,7 +32,7 @@ class Case:
         self.against = against
         self.bound = bound
         self.project = project
-        self.argv = ["sh", "-c", HOOKS[event][0]["hooks"][0]["command"]]
+        self.argv = ["sh", "-c", command_of(event, str(fields.get("tool_name")))]
         body = {
             "session_id": "3f0e5c1a-0000-4000-8000-000000000001",
             "transcript_path": str(project / "transcript.jsonl"),
@@ -42,6 +42,14 @@ class Case:
             **fields,
         }
         self.stdin = json.dumps(body).encode() + b"\n"
+
+
+def command_of(event: str, tool: str) -> str:
+    """The command that is registered for this tool; the first one for what is none."""
+    for group in HOOKS[event]:
+        if tool in group.get("matcher", "").split("|"):
+            return str(group["hooks"][0]["command"])
+    return str(HOOKS[event][0]["hooks"][0]["command"])
 
 
 class StatusLine(Case):
@@ -204,13 +212,20 @@ def prepare(cases: list[Case], environ: dict[str, str]) -> None:
 
 
 def begin_elsewhere(directory: Path, others: int) -> None:
-    """As omo.state.markers writes it, for projects that are there."""
+    """As omo.state.ownership writes it, for projects that are there."""
+    records = directory / ".local/state/omo/projects"
+    records.mkdir(parents=True)
     for number in range(others):
         project = directory / "elsewhere" / str(number)
         project.mkdir(parents=True)
-        live = directory / ".local/state/omo/live" / project.relative_to("/") / ".sisyphus/cc-omo"
-        live.mkdir(parents=True)
-        (live / f"5e551000-{number}").write_text("ultrawork\n", encoding="utf-8")
+        state, identity = project / ".sisyphus/cc-omo", f"{number:032x}"
+        by_path = records / "at" / state.relative_to("/")
+        by_path.mkdir(parents=True)
+        (by_path / identity).touch()
+        session = f"5e551000-{number}"
+        first = f'{{"version": 1, "live": ["{session}"],\n'
+        rest = {"path": str(state), "name": str(state), "on": {session: "ultrawork"}, "known": []}
+        (records / identity).write_text(first + json.dumps(rest)[1:] + "\n", encoding="utf-8")
 
 
 def add_work(state: Path, kind: str, summary: dict[str, object]) -> None:

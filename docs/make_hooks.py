@@ -11,6 +11,7 @@ import json
 import shlex
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +60,23 @@ case $host.$typed in
 
 
 def render(host: Host) -> str:
-    events = {event: [_group(host, event)] for event in host.events}
+    events = {event: _groups(host, event) for event in host.events}
     return json.dumps({"description": ABOUT, "hooks": events}, indent=2) + "\n"
 
 
-def _group(host: Host, event: str) -> dict[str, Any]:
+def _groups(host: Host, event: str) -> list[dict[str, Any]]:
+    """Shells are registered by themselves where their commands are not rewritten: any of them may call omo in a project
+    without state, and all other tools then cost nothing."""
+    if host.events[event] != "pre-tool-use" or host.rewrites_commands:
+        return [_group(host, event, host.watched_tools)]
+    shells = [tool for tool in host.watched_tools if tool in host.shell_tool]
+    others = [tool for tool in host.watched_tools if tool not in shells]
+    return [_group(host, event, others), _group(host, event, shells, "plugin_shells_alone=yes ")]
+
+
+def _group(host: Host, event: str, tools: Sequence[str], more: str = "") -> dict[str, Any]:
     launch = f'launch="${{{host.root_variable}}}/hooks/launch.sh"; [ -r "$launch" ] || exit 0; '
-    command = f'{launch}{_variables(host)} host={host.name} event={host.events[event]}; . "$launch"'
+    command = f'{launch}{_variables(host)} {more}host={host.name} event={host.events[event]}; . "$launch"'
     handler: dict[str, Any] = {"type": "command", "command": command, "timeout": SECONDS}
     if title := host.hook_titles.get(event):
         handler["statusMessage"] = title
@@ -73,7 +84,7 @@ def _group(host: Host, event: str) -> dict[str, Any]:
     if host.events[event] == "session-start":
         handler |= BUILDING
     elif host.events[event] == "pre-tool-use":
-        group = {"matcher": "|".join(host.watched_tools), **group}
+        group = {"matcher": "|".join(tools), **group}
     elif host.events[event] == "post-tool-use":
         group = {"matcher": host.shell_tool[0], "hooks": [{**handler, **host.only_for_omo}]}
     return group

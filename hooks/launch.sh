@@ -7,7 +7,7 @@
 # A registration sets $host, $event, and of its host: $plugin_root and $plugin_data, where the plugin and its data are;
 # $plugin_project, where the session is; $plugin_around, which is not empty in an agent's shell; $plugin_rewrites, not empty
 # where agents' shells do not find omo and a command that calls it is rewritten; $plugin_shell and
-# $plugin_other_shell, the tools that are shells; and for session-start.sh, of a host that has such, $plugin_shell_file and
+# $plugin_other_shell, the tools that are shells; $plugin_shells_alone, not empty where only they are asked about; and for session-start.sh, of a host that has such, $plugin_shell_file and
 # $plugin_option_prefix.
 
 exec 2>/dev/null
@@ -130,39 +130,43 @@ esac
 
 # The runtime file's first line lists the sessions that are live.
 case $index in
-'{"version": 1, "live": []'*) live= ;;
+'{"version": '[12]', "live": []'*) live= ;; # 1: an omo of before
 '') live=$runtime ;; # none, or not the layout we write: let Python read it
 *) live=yes ;;
 esac
 case $live$event in
-pre-tool-use) [ -n "$runtime${plugin_rewrites-}" ] || exit 0 ;;
+pre-tool-use) [ -n "$runtime${plugin_rewrites-}${plugin_shells_alone-}" ] || exit 0 ;;
 subagent-stop) case $index in *'], "open": ["'*) ;; *) exit 0 ;; esac ;;
 post-tool-use | subagent-start | statusline) exit 0 ;;
 esac
 
-# Was this session on here, and is the file gone that said so? Each session that is on has a marker named by its id, below
-# the user's own directory for state and there where its state would be, with .replaced behind that once another was begun
-# (omo.state.markers). The event is read where there is any of this project.
+# Was this session on here by the record that omo keeps outside the project (omo.state.ownership)? Whoever asks knows that
+# the state does not name it: then somebody removed that. Records with live sessions are found by the name of their state
+# directory. The event is read where there is any of this project.
 was_removed() {
-    markers=${XDG_STATE_HOME:-${HOME-}/.local/state}/omo/live
-    [ -d "$markers" ] || return 1
-    directory=$start
-    while :; do
-        state=$directory/.sisyphus/cc-omo
-        [ -d "$markers$state.replaced" ] && has_marker "$markers$state.replaced" && return 0
-        [ -d "$markers$state" ] && [ ! -f "$state/runtime.local.json" ] && has_marker "$markers$state" && return 0
-        case $directory in
-        */*) directory=${directory%/*} ;;
-        *) return 1 ;;
-        esac
+    for records in ${XDG_STATE_HOME:+"$XDG_STATE_HOME/omo/projects"} "${HOME-}/.local/state/omo/projects"; do
+        [ -d "$records/at" ] || continue
+        directory=$start
+        while :; do
+            [ -d "$records/at$directory/.sisyphus/cc-omo" ] && is_recorded && return 0
+            case $directory in
+            */*) directory=${directory%/*} ;;
+            *) break ;;
+            esac
+        done
     done
+    return 1
 }
 
-has_marker() {
+is_recorded() {
     read_event
     is_long && return 0
-    for marker in "$1"/*; do
-        case $input in *"\"${marker##*/}\""*) return 0 ;; esac
+    for record in "$records/at$directory/.sisyphus/cc-omo"/*; do
+        record=$records/${record##*/}
+        [ -f "$record" ] && IFS= read -r line <"$record" || continue
+        case $line in '{"version": 1, "live": ["'*) ;; *) continue ;; esac
+        names=${line#*\[}
+        is_named && return 0
     done
     return 1
 }
@@ -171,7 +175,7 @@ has_marker() {
 is_live() {
     [ -n "$live" ] || return 1
     case $index in
-    '{"version": 1, "live": ["'*) ;;
+    '{"version": 2, "live": ["'*) ;;
     *) return 0 ;; # not the layout we write: let Python read it
     esac
     names=${index#*\[}
@@ -196,7 +200,7 @@ is_named() {
 # Has this session work that nothing holds it to any more? What its agents say is kept, and a "continue" heard.
 is_open() {
     case $index in
-    '{"version": 1, "live": ['*'], "open": ["'*) names=${index#*'"open": '\[} ;;
+    '{"version": 2, "live": ['*'], "open": ["'*) names=${index#*'"open": '\[} ;;
     *) return 1 ;; # of an odd layout is_live has let Python know
     esac
     read_event
@@ -235,8 +239,8 @@ esac
 # Does a plan session with an open fence run? Then every shell command is looked at. Python knows an odd layout.
 is_fenced() {
     case $index in
-    '{"version": 1, "live": ['*'], "fenced": ["'*) names=${index#*'"fenced": '\[} ;;
-    '{"version": 1, "live": ['*) return 1 ;;
+    '{"version": 2, "live": ['*'], "fenced": ["'*) names=${index#*'"fenced": '\[} ;;
+    '{"version": 2, "live": ['*) return 1 ;;
     *) return 0 ;;
     esac
     is_named
@@ -259,6 +263,11 @@ concerns_omo() {
     esac
 }
 
+# No state is here yet, and the command may be one of ours, which makes none.
+needs_state() {
+    case $runtime$input in *'"tool_input"'*omo\ *) [ -z "$runtime" ] ;; *) return 1 ;; esac
+}
+
 case $event in
 pre-tool-use)
     if is_long; then
@@ -267,7 +276,7 @@ pre-tool-use)
         if [ -n "$runtime" ] && is_fenced; then
             decide
         elif concerns_omo; then
-            if [ -n "${plugin_rewrites-}" ] || is_live; then decide; fi
+            if [ -n "${plugin_rewrites-}" ] || needs_state || is_live; then decide; fi
         fi
     elif [ -n "${plugin_other_shell-}" ] && is_tool "$plugin_other_shell"; then
         is_fenced && decide
@@ -286,8 +295,8 @@ esac
 is_left() {
     [ -n "$runtime" ] || return 1
     case $index in
-    '{"version": 1, "live": ['*'], "left": true, "sessions": {'*) return 0 ;;
-    '{"version": 1, "live": ['*) return 1 ;;
+    '{"version": 2, "live": ['*'], "left": true, "sessions": {'*) return 0 ;;
+    '{"version": 2, "live": ['*) return 1 ;;
     *) return 0 ;; # not the layout we write: let Python read it
     esac
 }

@@ -17,7 +17,7 @@ from omo.cli.main import main
 from omo.hooks import main as hooks
 from omo.hooks import prompt, session_start, stop, subagents, tool_done, tool_use
 from omo.settings import DEFAULT_LIMITS
-from omo.state import ledger, paths, runtime
+from omo.state import ledger, ownership, paths, runtime
 from omo.state.rows import EMPTY
 from omo.work import session as sessions
 from omo.work.run import Caller
@@ -123,6 +123,7 @@ class Project:
         self.now += 1
         variables = dict(self.environ)
         if by == "agent":
+            self.make_state()
             variables |= {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": session or self.session}
         elif session:
             variables["OMO_SESSION_ID"] = session
@@ -138,6 +139,12 @@ class Project:
                 is_under_agent=is_under_agent,
             )
         return Ran(code, out.text, err.text)
+
+    def make_state(self) -> None:
+        """As the hook does that hears of the agent's command: tests/hooks/test_ownership.py."""
+        state = paths.state_dir(paths.project_root(self.environ, str(self.root)), self.environ)
+        if ownership.look(state, str(self.root)).standing == ownership.ABSENT:
+            ownership.make_state_dir(state)
 
     def agent(self, *argv: str, **options: Any) -> Ran:
         return self.omo(*argv, **options)

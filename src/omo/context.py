@@ -7,7 +7,7 @@ from functools import cached_property
 
 from omo import hosts, settings, variables
 from omo.errors import BadInput, NotEvaluable, Refused, Unreadable
-from omo.state import paths, runtime, store
+from omo.state import ownership, paths, runtime, store
 from omo.text import clip, listed
 
 TYPE_CHECKING = False
@@ -45,8 +45,27 @@ class Context:
         return paths.project_root(self.environ, self.cwd)
 
     @cached_property
+    def own(self) -> ownership.Ownership:
+        """Whose the state here is. A command in an agent's shell makes none."""
+        own = ownership.look(paths.state_dir(self.root, self.environ), self.root, self.named_session or "")
+        return own.for_agent() if self.is_agent and self.may_come_from_agent else own
+
+    @property
     def state(self) -> str:
-        return paths.state_dir(self.root, self.environ)
+        """Where to read and write; where the state is not this user's, a path at which nothing can be."""
+        return self.own.path
+
+    def settle(self) -> None:
+        """Bring the record outside the project up to what is on. A command in an agent's shell leaves that to hooks."""
+        if self.is_agent and self.may_come_from_agent:
+            return
+        own = ownership.look(self.own.state, self.root)
+        if own.is_ours:
+            try:
+                stored = runtime.read(own.state)
+            except Unreadable:
+                return
+            ownership.settle(own, runtime.on_by_session(stored), stored["sessions"].keys())
 
     @property
     def is_agent(self) -> bool:

@@ -251,8 +251,15 @@ DEFAULT_LIMITS = Settings().limits
 def load(environ: Mapping[str, str], root: str) -> Settings:
     file, problems = _project_file(root)
     settings = merged(environ, file)
-    settings.problems[:0] = problems
+    settings.problems[:0] = [*_ignored_places(environ, root), *problems]
     return settings
+
+
+def _ignored_places(environ: Mapping[str, str], root: str) -> list[str]:
+    from omo.state import paths
+
+    ignored = paths.ignored_variables(environ, root)
+    return [f"{name} names a place in the project, or a relative one; it is not used" for name in ignored]
 
 
 def merged(environ: Mapping[str, str], file: dict[str, Any]) -> Settings:

@@ -11,7 +11,7 @@ import pytest
 from omo.hooks import tool_use
 from omo.hooks.main import World, answer
 from omo.hosts import claude
-from omo.state import runtime, store
+from omo.state import ownership, runtime
 from omo.state.rows import read_row
 from omo.views.explain.decisions import explain_tool
 from omo.work import session
@@ -55,7 +55,7 @@ def rows(root: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("state", ["nothing", "ultrawork", "ultragoal", "cancelled", "fenced"])
 def test_explained_as_decided(tmp_path: Path, state: str) -> None:
     kept = str(tmp_path / ".sisyphus" / "cc-omo")
-    store.make_state_dir(kept)
+    ownership.make_state_dir(kept)
     row = rows(tmp_path)[state]
     runtime.change_session(
         kept, SESSION, lambda _: runtime.Change(None, read_row(row), [{"kind": "test"}]), actor="user", now=NOW, wait=5

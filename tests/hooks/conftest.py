@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import sysconfig
@@ -26,7 +27,7 @@ import pytest
 from omo.clock import stamp
 from omo.hooks import main
 from omo.settings import DEFAULT_LIMITS
-from omo.state import paths
+from omo.state import ownership, paths
 from omo.work import session
 from tests.kept import PYCACHE, copied, git_init
 from tests.project import HOOKS as SCRIPTS
@@ -55,8 +56,13 @@ def put(host: Host, **kinds: Any) -> None:
     host.change_row(lambda _: row)
 
 
-def command_of(event: str) -> str:
-    return str(HOOKS[event][0]["hooks"][0]["command"])
+def command_of(event: str, tool: str = "") -> str:
+    """The command that is registered for an event, or for this tool."""
+    groups = HOOKS[event]
+    for group in groups:
+        if tool in group.get("matcher", "").split("|"):
+            return str(group["hooks"][0]["command"])
+    return str(groups[0]["hooks"][0]["command"])
 
 
 @dataclass
@@ -87,12 +93,13 @@ class Host(Project):
         body = {"session_id": self.session, "cwd": str(self.project), "hook_event_name": event, **fields}
         return json.dumps(body).encode() + b"\n"
 
-    def command(self, event: str) -> str:
-        return command_of(event)
+    def command(self, event: str, stdin: bytes) -> str:
+        match = re.search(rb'"tool_name": "(\w+)"', stdin)
+        return command_of(event, match[1].decode() if match else "")
 
     def raw(self, event: str, stdin: bytes, *, cwd: Path | None = None, **extra: str) -> Answer:
         done = subprocess.run(
-            ["sh", "-c", self.command(event)],
+            ["sh", "-c", self.command(event, stdin)],
             input=stdin,
             capture_output=True,
             cwd=cwd or self.project,
@@ -136,7 +143,7 @@ class Host(Project):
 
     def write_runtime(self, text: str) -> Path:
         path = Path(paths.runtime_file(self.state))
-        path.parent.mkdir(parents=True, exist_ok=True)
+        ownership.make_state_dir(self.state)
         path.write_text(text, encoding="utf-8")
         return path
 

@@ -25,6 +25,7 @@ def write_settings(host: Host, **values: Any) -> None:
 
 
 def omo(host: Host, *argv: str, **environ: str) -> int:
+    host.make_state()
     return main([*argv], {**AGENT, "OMO_PROJECT_DIR": str(host.project), **environ}, str(host.project), time.time())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,7 @@ def test_shell_commands_are_held_too(host: Host) -> None:
 
 def test_every_command_of_the_table_is_held_or_let_go(host: Host) -> None:
     touch, never = ["src/**", "docs/*.md", "tests/new/test_a.py"], ["src/gen/**"]
-    host.environ["HOME"] = "/home/me"
+    host.environ |= {"HOME": "/home/me", "XDG_STATE_HOME": os.environ["HOME"]}
     for name in ("src/gen/api.py", "src/a.py", "src/old/x.py", "docs/x.md", "tests/test_x.py", "README.md"):
         host.write(name, "x\n")
     open_fence(host, fence={"touch": touch, "never": never, "root": str(host.project), "spec": "plan.md"})
@@ -194,7 +195,7 @@ def test_the_first_line_lists_who_is_fenced(host: Host) -> None:
     host.prompt("ulw x", session_id="zz")
     first = Path(paths.runtime_file(host.state)).read_text().splitlines()[0]
     assert (
-        first == f'{{"version": 1, "live": ["{SESSION}", "zz"], "fenced": ["{SESSION}"], "left": true, "sessions": {{'
+        first == f'{{"version": 2, "live": ["{SESSION}", "zz"], "fenced": ["{SESSION}"], "left": true, "sessions": {{'
     )
     bash(host, "rm -rf x", session_id="zz").assert_silent()
 

@@ -7,6 +7,7 @@ import importlib
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -56,8 +57,14 @@ def test_in_codex_every_hook_has_a_title() -> None:
 
 @pytest.mark.parametrize("event", HOOKS)
 def test_one_handler_an_event_with_a_timeout_in_quoted_shell_form(event: str) -> None:
-    (group,) = HOOKS[event]
-    (handler,) = group["hooks"]
+    groups = HOOKS[event]
+    assert len(groups) == (2 if event == "PreToolUse" else 1)
+    for group in groups:
+        (handler,) = group["hooks"]
+        check_handler(event, handler)
+
+
+def check_handler(event: str, handler: dict[str, Any]) -> None:
     assert handler["type"] == "command"
     assert "args" not in handler
     assert 0 < handler["timeout"] <= (300 if event == "SessionStart" else 10)
@@ -71,10 +78,16 @@ def test_the_commands_differ_in_the_event_alone() -> None:
     assert len({command_of(event).replace(SCRIPTS[event], "E") for event in HOOKS}) == 1
 
 
+def test_shells_alone_are_asked_about_where_there_is_no_state() -> None:
+    others, shells = (group["hooks"][0]["command"] for group in HOOKS["PreToolUse"])
+    assert shells.replace("plugin_shells_alone=yes ", "") == others
+    assert HOOKS["PreToolUse"][1]["matcher"] == "Bash"
+
+
 def test_no_hook_listens_to_every_tool_and_after_one_only_to_omo() -> None:
     (after,) = HOOKS["PostToolUse"]
     assert (after["matcher"], after["hooks"][0]["if"]) == ("Bash", "Bash(omo *)")
-    assert HOOKS["PreToolUse"][0]["matcher"] not in ("", "*")
+    assert not {"", "*"} & {group["matcher"] for group in HOOKS["PreToolUse"]}
     assert "matcher" not in HOOKS["SessionStart"][0]  # startup, resume, clear, compact, fork and what comes next
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from omo.cli.setup import live_sessions
+from omo.digest import sha256
 from omo.state import runtime
 from tests.cli.test_lifecycle import begin_ralph
 from tests.hooks.conftest import SESSION, Host, command_of, note_starts
@@ -24,30 +26,40 @@ NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it agai
 CLAUDE = {"CLAUDECODE": "1"}
 
 
-def live(home: Path | None = None) -> Path:
-    return (home or Path(os.environ["HOME"]) / ".local" / "state") / "omo" / "live"
+def records(home: Path | None = None) -> list[Path]:
+    place = (home or Path(os.environ["HOME"]) / ".local" / "state") / "omo" / "projects"
+    return sorted(path for path in place.glob("*") if len(path.name) == 32)
 
 
-def markers(home: Path | None = None) -> list[str]:
-    """The sessions that have one, in whichever project. No directory is left that has none."""
-    files = [path for path in live(home).rglob("*") if path.is_file()]
-    folders = {folder for path in files for folder in path.parents}
-    assert not [path for path in live(home).rglob("*") if path.is_dir() and path not in folders]
-    return sorted(path.name + path.parent.suffix for path in files)
+def recorded(home: Path | None = None) -> list[str]:
+    """The sessions that a record says are on, in whichever project. The launcher finds just their records, by path."""
+    sessions: list[str] = []
+    for path in records(home):
+        stored = json.loads(path.read_text())
+        entry = Path(f"{path.parent}/at{stored['name']}/{path.name}")
+        assert entry.exists() == bool(stored["live"])
+        sessions += stored["live"]
+    return sorted(sessions)
 
 
-def leave(state: Path | str, session: str, *, days: float = 0) -> Path:
-    """A marker that somebody left behind."""
-    path = Path(f"{live()}{state}") / session
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("ultrawork\n")
-    moment = path.stat().st_mtime - days * 24 * 3600
-    os.utime(path, (moment, moment))
-    return path
+def leave(path: Path, session: str, *, days: float = 0) -> Path:
+    """A record that somebody left behind, of a state directory that is not there."""
+    record = records()[0].with_name(sha256(str(path).encode())[:32])
+    on = {session: "ultrawork"} if session else {}
+    stored = {"version": 1, "live": list(on), "path": str(path), "name": str(path), "on": on, "known": []}
+    record.write_text(json.dumps(stored))
+    moment = record.stat().st_mtime - days * 24 * 3600
+    os.utime(record, (moment, moment))
+    return record
 
 
 def remove(host: Host) -> None:
     shutil.rmtree(host.project / ".sisyphus")
+
+
+def after_a_command(host: Host) -> None:
+    """The host's event behind an `omo` call of the agent's."""
+    host.send("PostToolUse", tool_name="Bash", tool_input={"command": "omo ralph start"})
 
 
 def message_of(host: Host, on: str = "ultrawork") -> str:
@@ -58,17 +70,18 @@ def message_of(host: Host, on: str = "ultrawork") -> str:
 def test_a_removed_state_is_told_once_at_the_next_stop_which_lets_go(host: Host) -> None:
     host.prompt("ulw fix it")
     assert host.stop().blocks
-    assert markers() == [SESSION]
+    assert recorded() == [SESSION]
     remove(host)
     assert host.stop().json == {"systemMessage": message_of(host)}
     host.stop().assert_silent()
-    assert markers() == []
+    assert recorded() == []
     assert not (host.project / ".sisyphus").exists(), "to tell of it writes no new state"
 
 
 def test_a_removed_runtime_file_is_a_removed_state_and_what_was_on_is_named(host: Host) -> None:
     host.prompt("ulw fix it")
     begin_ralph(Project(host.project))
+    after_a_command(host)
     (Path(host.state) / "runtime.local.json").unlink()
     assert host.stop().json == {"systemMessage": message_of(host, "ultrawork, ralph")}
     host.stop().assert_silent()
@@ -95,7 +108,7 @@ def test_a_new_ulw_begins_anew_and_tells_of_the_old_one(host: Host) -> None:
     assert old == ENDED.format(host.state, "ultrawork")
     assert new.startswith("omo: ultrawork is on: ")
     assert "turned ultrawork on" in answer["hookSpecificOutput"]["additionalContext"]
-    assert markers() == [SESSION]
+    assert recorded() == [SESSION]
     assert host.stop().blocks
     remove(host)
     assert host.stop().json == {"systemMessage": message_of(host)}
@@ -107,17 +120,17 @@ def test_a_cancel_after_it_is_answered_with_it(host: Host) -> None:
     reason = host.prompt("/omo:stop-continuation").json["reason"]
     assert reason.endswith(message_of(host))
     host.stop().assert_silent()
-    assert markers() == []
+    assert recorded() == []
 
 
 def test_a_command_that_writes_new_state_does_not_hide_it(host: Host) -> None:
     host.prompt("ulw fix it")
     remove(host)
     assert Project(host.project).agent("gate", "add", "tests", "--", "true").code == 0
-    assert markers() == [f"{SESSION}.replaced"]
+    assert recorded() == [SESSION]
     assert host.stop().json == {"systemMessage": message_of(host)}
     host.stop().assert_silent()
-    assert markers() == []
+    assert recorded() == []
 
 
 def test_two_sessions_are_told_each_for_itself_also_when_one_has_begun_anew(host: Host) -> None:
@@ -135,7 +148,7 @@ def test_two_sessions_are_told_each_for_itself_also_when_one_has_begun_anew(host
     for name in ("other-1", "other-2"):
         assert host.stop(session_id=name).json == {"systemMessage": message_of(host)}
         host.stop(session_id=name).assert_silent()
-    assert markers() == [SESSION]
+    assert recorded() == [SESSION]
     assert host.stop().blocks
 
 
@@ -174,7 +187,7 @@ def test_state_and_markers_that_are_kept_elsewhere(host: Host, tmp_path: Path) -
     host.environ |= {"OMO_STATE_DIR": str(tmp_path / "states"), "XDG_STATE_HOME": str(tmp_path / "state home")}
     host.prompt("ulw fix it")
     (state,) = (tmp_path / "states").iterdir()
-    assert (markers(), markers(tmp_path / "state home")) == ([], [SESSION])
+    assert (recorded(), recorded(tmp_path / "state home")) == ([], [SESSION])
     shutil.rmtree(tmp_path / "states")
     assert host.stop().json == {"systemMessage": message_of(host).replace(host.state, str(state))}
     host.stop().assert_silent()
@@ -186,7 +199,7 @@ def cancel(host: Host, shell: Project) -> None:
 
 def finish(host: Host, shell: Project) -> None:
     assert shell.agent("ulw", "done", "--because", "there was nothing to change").code == 0
-    assert markers() == [SESSION], "not before it was told"
+    assert recorded() == [SESSION], "not before it was told"
     assert "finished on the agent's word" in host.stop().json["systemMessage"]
 
 
@@ -205,9 +218,9 @@ def spoil(host: Host, shell: Project) -> None:
 @pytest.mark.parametrize("end", [cancel, finish, exhaust, spoil])
 def test_an_end_that_was_told_leaves_no_marker(host: Host, end: Callable[[Host, Project], None]) -> None:
     host.prompt("ulw fix it")
-    assert markers() == [SESSION]
+    assert recorded() == [SESSION]
     end(host, Project(host.project))
-    assert markers() == []
+    assert recorded() == []
     remove(host)
     host.stop().assert_silent()
 
@@ -215,35 +228,37 @@ def test_an_end_that_was_told_leaves_no_marker(host: Host, end: Callable[[Host, 
 def test_a_run_that_is_taken_up_takes_its_marker_along_until_it_is_cleared(host: Host) -> None:
     shell = Project(host.project)
     begin_ralph(shell)
-    assert markers() == [SESSION]
+    after_a_command(host)
+    assert recorded() == [SESSION]
     shell.check("resume", SESSION, "--session", "heir", by="user")
     assert "session heir took ralph " in host.stop().json["systemMessage"]
-    assert markers() == ["heir"]
+    assert recorded() == ["heir"]
     shell.check("state", "clear", "--mode", "ralph", "--session", "heir", "--force", by="user")
-    assert markers() == []
+    assert recorded() == []
 
 
-def test_a_row_that_was_forgotten_is_not_a_removed_state(host: Host) -> None:
+def test_a_row_that_somebody_took_out_is_told_like_a_removed_state(host: Host) -> None:
     host.prompt("ulw fix it")
     kept = runtime.read(host.state)
     host.write_runtime(runtime.render({**kept, "sessions": {}}))
+    assert host.stop().json == {"systemMessage": message_of(host)}
     host.stop().assert_silent()
 
 
 @pytest.mark.parametrize("home", ["", "relative", "/nonexistent", "/dev/null"])
-def test_without_a_home_that_can_be_written_all_is_as_it_was(host: Host, home: str) -> None:
+def test_without_a_place_outside_nothing_is_on_and_the_variable_is_named(host: Host, home: str) -> None:
     host.environ["HOME"] = home
-    assert "turned ultrawork on" in host.prompt("ulw fix it").stdout
-    assert host.stop().blocks
-    remove(host)
+    answer = host.prompt("ulw fix it", env=CLAUDE).json["systemMessage"]
+    assert "no directory outside" in answer
+    assert "Set XDG_STATE_HOME to a directory outside the project that you can write" in answer
     host.stop().assert_silent()
-    host.prompt("hello", env=CLAUDE).assert_silent()
+    assert not (host.project / ".sisyphus").exists()
 
 
 def test_without_the_variable_too(host: Host) -> None:
     environment = host.environment()
     del environment["HOME"]
-    for event, said in (("UserPromptSubmit", "turned ultrawork on"), ("Stop", '"block"')):
+    for event, said in (("UserPromptSubmit", "Set XDG_STATE_HOME"), ("Stop", "")):
         done = subprocess.run(
             ["sh", "-c", command_of(event)],
             input=host.payload(event, prompt="ulw fix it"),
@@ -255,44 +270,49 @@ def test_without_the_variable_too(host: Host) -> None:
         assert said in done.stdout.decode()
 
 
-@pytest.mark.parametrize("content", [b"", b"x", b"\xff\n\n", b"a\nb\nc\n", b"\x1b[31mred\xe2\x80\xae " + b"x" * 9000])
-def test_a_marker_of_any_content_is_survived(host: Host, content: bytes) -> None:
+@pytest.mark.parametrize(
+    "content", [b"", b"x", b"\xff\n\n", b"[]", b'{"version": 1, "live": ["abc123"],\n"path": 7, "on": "x"}', b"{" * 9000]
+)
+def test_a_record_of_any_content_is_survived(host: Host, content: bytes) -> None:
     host.prompt("ulw fix it")
-    marker = Path(f"{live()}{host.state}") / SESSION
+    (record,) = records()
+    record.write_bytes(content)
+    assert host.stop().blocks, "the state names this very session"
     remove(host)
-    marker.write_bytes(content)
+    record.write_bytes(content)
+    assert len(host.stop().stdout) < 1000
+
+
+def test_what_is_shown_of_a_record_is_escaped(host: Host) -> None:
+    host.prompt("ulw fix it")
+    (record,) = records()
+    remove(host)
+    stored = json.loads(record.read_text())
+    stored["on"][SESSION] = "\x1b[31mred\u202e " + "x" * 9000
+    record.write_text(f'{{"version": 1, "live": ["{SESSION}"],\n{json.dumps(stored)[1:]}')
     answer = host.stop()
+    assert "was removed while this was on" in answer.stdout
     assert "\\u001b" not in answer.stdout
     assert len(answer.stdout) < 1000
 
 
-def test_what_is_left_of_others_goes_when_a_run_ends(host: Host, tmp_path: Path) -> None:
+def test_records_of_directories_that_are_long_gone_go_when_a_run_ends(host: Host, tmp_path: Path) -> None:
     other = Host(tmp_path / "another", data=host.data)
     copied(other.project, git_init)
     other.prompt("ulw fix it", session_id="on")
-    other.prompt("ulw fix it", session_id="removed")
-    other.prompt("ulw fix it", session_id="ended")
-    other.prompt("/omo:stop-continuation", session_id="ended")
-    other.prompt("thanks", session_id="ended")  # which tells the model, so that no hook is needed any more
-    leave(other.state, "ended")
-    leave(other.state, "never-on")
-    leave(tmp_path / "gone" / ".sisyphus" / "cc-omo", "project-gone")
-    leave(tmp_path / ".sisyphus" / "cc-omo", "nobody-came-back", days=15)
-    leave(tmp_path / ".sisyphus" / "cc-omo", "to-be-told", days=13)
-    leave(tmp_path / "OMO_STATE_DIR" / "a-project", "kept-elsewhere")
-    leave("", "of-an-older-version")
     host.prompt("ulw fix it")
+    leave(tmp_path / "gone" / ".sisyphus" / "cc-omo", "", days=200)
+    moved = leave(tmp_path / "moved" / ".sisyphus" / "cc-omo", "", days=100)
     host.prompt("/omo:stop-continuation")
-    assert markers() == ["kept-elsewhere", "on", "removed", "to-be-told"]
+    assert len(records()) == 3
+    assert moved.exists(), "it may be opened again where it was moved"
+    assert recorded() == ["on"]
 
 
 def test_uninstalling_names_no_session_that_is_gone(host: Host, tmp_path: Path) -> None:
     host.prompt("ulw fix it")
-    leave(host.state, "never-on")
     leave(tmp_path / "gone" / ".sisyphus" / "cc-omo", "project-gone")
-    leave(tmp_path / ".sisyphus" / "cc-omo", "to-be-told")
     assert live_sessions() == [f"{SESSION} in {host.project}"]
-    assert markers() == [SESSION, "to-be-told"]
 
 
 @pytest.mark.usefixtures("through_the_shell")

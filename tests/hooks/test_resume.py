@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.state import markers, paths, runtime
+from omo.state import ownership, paths, runtime
 from omo.workflows.ultrawork.prove import Proof, Prover
 from tests.project import IDENTITY, LIMITS, SESSION, Project
 from tests.terminal import terminal
@@ -320,7 +320,7 @@ def test_a_conversation_that_was_handed_over_is_live_nowhere(project: Project) -
     types(project)
     project.check("ulw", "done", "--because", "it is done as asked", session=NEXT)
     project.stop(session=NEXT)
-    assert [marker.session for marker in markers.every()] == []
+    assert [noted.session for noted in ownership.every()] == []
     shown = project.user("report", "--md")
     assert "took ultrawork over" not in shown.out
     assert f"session {NEXT}, the newest, none is live" in shown.err
@@ -646,7 +646,7 @@ def test_in_a_terminal_it_starts_the_agent_with_the_prompt_that_takes_it_up(proj
     programs = tmp_path / "programs"
     programs.mkdir()
     start = "import os, sys; from omo.cli import console; sys.argv[0] = 'omo'; console()"
-    environ = {"HOME": str(tmp_path), "PATH": str(programs), "PYTHONPATH": os.pathsep.join(sys.path), **IDENTITY}
+    environ = {"HOME": os.environ["HOME"], "PATH": str(programs), "PYTHONPATH": os.pathsep.join(sys.path), **IDENTITY}
     typed = []
     for name, wanted in (("", []), ("codex", []), ("claude", [SESSION[:4]])):
         if name:

@@ -99,7 +99,7 @@ def test_an_unreadable_file_allows_and_is_kept_and_said_once(host: Host, text: s
 
 
 def test_a_newer_file_is_left_alone(host: Host) -> None:
-    text = json.dumps({**MINIMUM, "version": 2})
+    text = json.dumps({**MINIMUM, "version": 99})
     path = host.write_runtime(text)
     host.stop().assert_silent()
     assert path.read_text() == text

@@ -38,6 +38,7 @@ def on(host: Host) -> Host:
 
 def agent(host: Host, *argv: str, session: str = SESSION) -> int:
     environ = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": session}
+    host.make_state()
     return main(list(argv), environ, str(host.project), time.time())
 
 

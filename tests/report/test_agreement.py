@@ -21,7 +21,7 @@ from omo.cli.main import main
 from omo.clock import stamp
 from omo.hooks import main as hook
 from omo.hooks import prompt, stop
-from omo.state import ledger, paths, runtime, store
+from omo.state import ledger, ownership, paths, runtime, store
 from omo.stop import sentences
 from omo.views import session, statusline
 from omo.work import outcome
@@ -104,7 +104,7 @@ def project(row: Row, ahead: Row | None) -> Iterator[str]:
     """A project with one session, and perhaps a ledger that a crash left ahead of its row."""
     with tempfile.TemporaryDirectory() as root:
         state = paths.state_dir(root, {})
-        store.make_state_dir(state)
+        ownership.make_state_dir(state)
         mark: Row = {}
         if ahead is not None:
             store.make_dir(paths.session_dir(state, NAME), state)
@@ -112,7 +112,7 @@ def project(row: Row, ahead: Row | None) -> Iterator[str]:
             _, head = ledger.append(events, [{"kind": "activated"}], actor="hook", now=NOW - 9, mark=None)
             mark = {"ledger": {"seq": head.seq, "digest": head.digest}}
             ledger.append(events, [{"kind": "resumed", "after": ahead}], actor="hook", now=NOW - 8, mark=mark["ledger"])
-        text = runtime.render({"version": 1, "sessions": {NAME: {**row, **mark}}})
+        text = runtime.render({"version": 2, "sessions": {NAME: {**row, **mark}}})
         store.replace(paths.runtime_file(state), text)
         yield root
 

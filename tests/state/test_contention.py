@@ -14,7 +14,7 @@ import filelock
 import pytest
 
 from omo.errors import Busy
-from omo.state import ledger, paths, runtime, store
+from omo.state import ledger, ownership, paths, runtime, store
 from omo.state.rows import read_row
 
 SRC = str(Path(runtime.__file__).parents[2])
@@ -129,7 +129,7 @@ class Clock:
 
 
 def test_a_lock_of_a_dead_process_holds_nobody(state: str) -> None:
-    store.make_state_dir(state)
+    ownership.make_state_dir(state)
     holder = subprocess.Popen(
         [sys.executable, "-c", _HOLD, paths.runtime_file(state) + ".lock"], stdout=subprocess.PIPE, text=True
     )

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
+OF_SCRIPTS = ("setup", "run", "receipt", "proof", "adopt")  # commands that a user's script may call
 # What a write of our output fails with, where that is no bug of ours: a full disk, a quota, a terminal that is gone.
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
@@ -49,7 +50,7 @@ def _run() -> int:
     argv = sys.argv[1:]
     has_terminal = _has_terminal()
     is_under_agent = True
-    if has_terminal or argv[:1] in (["setup"], ["run"], ["receipt"]):  # these alone may be called by a user's script
+    if has_terminal or argv[:1] in [[name] for name in OF_SCRIPTS]:
         is_under_agent = _is_under_agent(in_session=has_terminal)
     has_terminal = has_terminal and not is_under_agent  # some hosts give their agents one
     try:

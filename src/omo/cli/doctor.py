@@ -27,7 +27,7 @@ from omo.hosts.setups import FAIL, OK, DoctorFinding, Installed, Look, fail, ok,
 from omo.proof.run import CommandOutcome, child_environment, run
 from omo.proof.typed_commands import resolve
 from omo.result import Result
-from omo.state import markers, paths, runtime, store
+from omo.state import ownership, paths, runtime, store
 from omo.text import clip, counted
 from omo.work import session
 
@@ -249,7 +249,7 @@ def _project() -> Iterator[Path]:
         try:
             yield Path(directory)
         finally:
-            markers.remove(SESSION, state)
+            ownership.forget(state)
 
 
 def _stop(probe: Probe, project: Path) -> CommandOutcome:

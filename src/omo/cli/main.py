@@ -25,6 +25,7 @@ FOR_YOU = {
     "run": ("omo.cli.run", "carry out a task where nobody watches, round by round, until it is proven"),
     "receipt": ("omo.cli.receipt", "what was proven, for others to run again: write, verify"),
     "proof": ("omo.cli.proof", "which changed lines does no test hold: each hunk is taken away, and the tests are run"),
+    "adopt": ("omo.cli.adopt", "take omo state that you did not make here, or move it aside with --not"),
     "resume": ("omo.cli.resume", "what stands still goes on, also what another conversation left open"),
     "stop-continuation": ("omo.cli.stop_continuation", "end at once what is on in a session"),
     "setup": ("omo.cli.setup", "omo on your PATH, in the status line, or all away"),
@@ -119,12 +120,20 @@ def main(
         _put_back_first(arguments, context)
         with variables.handing_on(lambda: context.users_variables):
             result: Result = arguments.run(arguments, context)
+        if not _only_looks(arguments):
+            context.settle()
     except OmoError as error:
         return _render_error(error, wants_json, environ)
     for note in [*context.settings.problems, *context.notes]:
         if note not in result.told:
             _say(f"omo: {note}", environ)
     return _render(result, wants_json, environ)
+
+
+def _only_looks(arguments: argparse.Namespace) -> bool:
+    from omo.hooks import own_calls
+
+    return own_calls.only_looks([arguments.command, getattr(arguments, "verb", "")])
 
 
 def _put_back_first(arguments: argparse.Namespace, context: Context) -> None:
@@ -137,13 +146,11 @@ def _put_back_first(arguments: argparse.Namespace, context: Context) -> None:
     if not os.path.lexists(paths.swap_journal(context.state)):
         return
     from omo.errors import Busy
-    from omo.hooks import own_calls
     from omo.proof import swap
 
     for line in swap.recover(context.state, context.root):
         print(f"omo: {line}", file=sys.stderr)
-    words = [arguments.command, getattr(arguments, "verb", "")]
-    if arguments.command in FOR_YOU or own_calls.only_looks(words) or not swap.is_under_way(context.state):
+    if arguments.command in FOR_YOU or _only_looks(arguments) or not swap.is_under_way(context.state):
         return
     raise Busy(swap.UNDER_WAY, fix="call it again when that has ended; omo status can be called now")
 

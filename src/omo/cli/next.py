@@ -10,7 +10,7 @@ from omo.context import Context
 from omo.hooks import messages
 from omo.json_text import Json, dumps
 from omo.result import Result
-from omo.state import markers, runtime
+from omo.state import ownership, runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.table import name_of
@@ -211,10 +211,10 @@ def _beginning(status: Any, asked: str, row: SessionEvent) -> tuple[Command, ...
 
 def _nothing_is_on(context: Context, session: str, rows: Json) -> Result:
     """Where else its work is on; or how one starts, or takes up what another conversation left and nobody works on."""
-    for marker in markers.every():
-        there = marker.state.removesuffix(markers.IN_PROJECT)
-        if marker.session == session and there != marker.state and runtime.is_on_at(marker):
-            step = NextStep("there", f"work where it is on ({marker.on})", (Command(("cd", there)),))
+    for noted in ownership.every():
+        there = noted.state.removesuffix(ownership.IN_PROJECT)
+        if noted.session == session and there != noted.state and runtime.is_on_at(noted):
+            step = NextStep("there", f"work where it is on ({noted.on})", (Command(("cd", there)),))
             return _off(session, step, _in_words(step), "directory")
     for other, row in left_open.of_others(rows, session).items():
         if left_open.may_be_taken(row, "", context.now):

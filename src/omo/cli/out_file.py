@@ -9,7 +9,7 @@ from omo import safe_open
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.proof import globs
-from omo.state import store
+from omo.state import ownership, store
 from omo.text import clip
 
 ANOTHER = "name another file, or leave --out away"
@@ -37,7 +37,7 @@ def write(context: Context, out: str, text: str, marker: str, what: str) -> str:
 def keep(context: Context, home: str, name: str, text: str) -> str:
     """The path: in a directory of this name below the state directory, which git does not see, over the one before."""
     directory = os.path.join(context.state, home)
-    store.make_state_dir(context.state)
+    ownership.make_state_dir(context.state)
     store.make_dir(directory, context.state)
     path = os.path.join(directory, name)
     with store.Lock(os.path.join(directory, "lock"), store.deadline(store.CLI_WAIT)):

@@ -31,7 +31,7 @@ from omo.proof.run import CommandOutcome, Guard
 from omo.proof.run import run as run_program
 from omo.result import Result
 from omo.safe_open import read_start
-from omo.state import paths, runtime, store
+from omo.state import ownership, paths, runtime, store
 from omo.state.rows import EMPTY
 from omo.text import clip, counted, listed
 from omo.views import project
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     if not sys.stderr.isatty():
         progress.stream = None  # a log has one line a round
     _require_ready(context, host)
-    store.make_state_dir(context.state)
+    ownership.make_state_dir(context.state)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
         with store.Lock(os.path.join(context.state, "run.lock"), store.deadline(0.1)):

@@ -23,7 +23,7 @@ from omo.hosts import launcher, setups
 from omo.hosts.setups import HostSetup, read_object
 from omo.result import Result
 from omo.safe_open import regular_file
-from omo.state import STATE_DIR, markers, paths, runtime
+from omo.state import STATE_DIR, ownership, paths, runtime
 from omo.text import block, clip
 
 LONGEST_LINE = 1000
@@ -371,28 +371,30 @@ def removal_steps(here: Installation) -> list[SetupChange]:
         if agents := setup.agents_made():
             shown = f"removes the agents that {setup.title} was given: {', '.join(path.name for path in agents)}"
             steps.append(SetupChange(setup.name, shown, partial(_remove, agents)))
-    state = here.context.state
-    if os.path.isdir(state):
-        shown = f"removes {state}: this project's sessions, with their ledgers, evidence and reports"
-        steps.append(SetupChange("project", shown, partial(_remove, [Path(state)])))
+    own = here.context.own
+    if own.is_ours and os.path.isdir(own.state):
+        shown = f"removes {own.state}: this project's sessions, with their ledgers, evidence and reports"
+        steps.append(SetupChange("project", shown, partial(_remove, [Path(own.state)])))
     for home in here.homes:
         made = [path for pattern in MADE_IN_HOME for path in sorted(home.glob(pattern))]
         if made:
             shown = f"removes what omo built in {home}: {', '.join(path.name for path in made)}"
             steps.append(SetupChange("environment", clip(shown, LONGEST_LINE), partial(_remove, made)))
-    live = Path(markers.directory() or os.devnull)
-    if live.is_dir():
-        steps.append(SetupChange("state", f"removes {live}, where live sessions are noted", partial(_remove, [live])))
+    for place in map(Path, ownership.places(here.context.root)):
+        kept = [path for path in (place, place.with_name("live")) if path.is_dir()]  # omo 0.1 noted sessions in `live`
+        if kept:
+            shown = f"removes {', '.join(map(str, kept))}: which state is yours, and which sessions are on"
+            steps.append(SetupChange("state", shown, partial(_remove, kept)))
     return steps
 
 
 def live_sessions() -> list[str]:
     """Those that would lose what they stand on, each with where it is."""
     lines = []
-    for marker in markers.every():
-        if runtime.is_on_at(marker):
-            project = marker.state.removesuffix(markers.IN_PROJECT)
-            lines.append(f"{clip(marker.session, 64)} in {clip(project, 200)}")
+    for noted in ownership.every():
+        if runtime.is_on_at(noted):
+            project = noted.state.removesuffix(ownership.IN_PROJECT)
+            lines.append(f"{clip(noted.session, 64)} in {clip(project, 200)}")
     return lines
 
 

@@ -8,7 +8,7 @@ from omo import options
 from omo.context import MOST_NAMED, Context
 from omo.errors import BadInput, Refused
 from omo.result import Result
-from omo.state import runtime
+from omo.state import ownership, runtime
 from omo.stop.sentences import FROM_A_TERMINAL
 from omo.text import listed
 from omo.work import session
@@ -29,6 +29,9 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
             "the escape hatch belongs to the user, and this is an agent's shell or has no terminal",
             fix="finish with omo ulw done, or omo ulw blocked --evidence …; the user types /omo:stop-continuation",
         )
+    own = context.own
+    if own.standing == ownership.FOREIGN:  # a terminal that does not find the record lets go all the same
+        context.own = ownership.Ownership(own.state, ownership.OURS)
     if (arguments.session or context.named_session) and not arguments.all:
         names = [context.session(arguments.session)]  # also where no other can be read
     else:

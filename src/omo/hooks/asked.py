@@ -7,7 +7,7 @@ from omo.clock import seconds
 from omo.errors import OmoError
 from omo.hooks import messages
 from omo.hosts import Answer
-from omo.state import paths, runtime
+from omo.state import ownership, paths, runtime
 from omo.state.rows import EMPTY
 from omo.stop.sentences import ULTRAWORK
 from omo.text import block, clip
@@ -40,6 +40,7 @@ def turn_on(event: Event, world: World, reading: Reading, by: str = "user") -> A
     if not event.session:
         return messages.could_not_turn_on("the host gave no session id", name)
     try:
+        world.take_place()
         if is_workflow:
             return _workflow(event, world, reading)
         return _ultrawork(event, world, reading, by)
@@ -257,6 +258,9 @@ def _cancel(event: Event, world: World, reading: Reading) -> Answer:
         return runtime.Change(answer, cancelled, [{"kind": "cancelled", "rule": reading.rule}])
 
     try:
+        if not world.own.is_ours and world.own.standing != ownership.ABSENT:
+            nothing: Answer = decide(None).answer  # and nothing is written into what is not the user's
+            return nothing
         return _with_way_out(event, world.change(decide, actor="user", wait=CANCEL_WAIT))
     except OmoError as error:
         if not is_alone:

@@ -11,7 +11,7 @@ from omo import hosts, settings
 from omo.clock import stamp
 from omo.errors import OmoError, Unreadable
 from omo.safe_open import regular_file
-from omo.state import paths, runtime, store
+from omo.state import ownership, paths, runtime, store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 LONGEST_LOG = 256 * 1024
 PROMPT = "user-prompt-submit"
 ANSWERED = ("stop", PROMPT)
+ONLY_LOOK = ("statusline",)
 OF_A_CONVERSATION = ("session-start", "stop", "subagent-start")
 
 HANDLERS = {
@@ -49,8 +50,10 @@ class World:
         self.session = event.session
         self.client = event.client
         self.root = paths.project_root(environ, event.project or cwd)
-        self.state = paths.state_dir(self.root, environ)
+        self.own = ownership.look(paths.state_dir(self.root, environ), self.root, self.session)
+        self.state = self.own.path
         self.unreadable: Unreadable | None = None  # why the row is not known
+        self.notices: list[str] = []  # what the user is told beside the answer
         self.found_tests: str | None = None  # what `own_calls.runs_found_tests` has found, once somebody asked
 
     def row(self) -> SessionRow | None:
@@ -66,21 +69,78 @@ class World:
         return row if row is not None and runtime.is_live(row) else None
 
     def is_on(self) -> bool:
-        """True also where the row cannot be read, if the session's marker says so."""
-        from omo.state import markers
+        """True also where the row cannot be read, if the record of the state says so."""
+        record = self.own.record
+        return self.live_row() is not None or (record is not None and self.session in record.live)
 
-        return self.live_row() is not None or markers.is_there(self.session, self.state)
+    def take_place(self) -> None:
+        """Make the state the user's own, because they turn something on. Raises NotOurs where that cannot be."""
+        if self.own.is_ours:
+            return
+        from omo.work import foreign
+
+        self.notices += filter(None, [foreign.take_place(self.own, self.root, self.now)])
+        self._look_again()
+
+    def _look_again(self) -> None:
+        self.own = ownership.look(self.own.state, self.root, self.session)
+        self.state = self.own.path
+
+    def settle_before(self) -> None:
+        """Give the state back what somebody outside has changed: a record that is gone, a directory that was moved
+        aside."""
+        if self.own.is_lost:
+            ownership.take_again(self.own)
+            self._look_again()
+            self._note_lost_record()
+        elif not self.own.is_ours and (aside := ownership.aside_of_ours(self.own.state, self.root)):
+            if not ownership.looks_alive(self.own.state, self.now):
+                ownership.bring_back(aside, self.own.state, self.now)
+                self._look_again()
+
+    def _note_lost_record(self) -> None:
+        from omo.work import session
+
+        def decide(row: SessionRow | None) -> runtime.Change:
+            if row is None or not runtime.is_live(row):
+                return runtime.Change(None)
+            return runtime.Change(None, session.note_lost_record(row), [{"kind": "record-lost"}])
+
+        self.change(decide)
+
+    def settle_after(self) -> None:
+        """Bring the record outside the project up to what is on."""
+        if not self.own.is_ours:
+            self._look_again()
+        if self.own.is_ours:
+            try:
+                stored = runtime.read(self.state)
+            except Unreadable:
+                return  # the decision has said so
+            ownership.settle(self.own, runtime.on_by_session(stored), stored["sessions"].keys())
 
     def told_of_removal(self) -> str:
         """What the user is told, once, if the state was removed while this session was on; else empty."""
-        from omo.state import markers
-
-        marker = markers.take(self.session, self.state, self.root)
-        if marker is None:
+        if not self.session:
             return ""
-        from omo.hooks import messages
+        is_earlier = not self.own.is_ours and self._was_of_an_earlier_format()
+        has_row = self.row() is not None or self.unreadable is not None
+        for removed in ownership.removed(self.own, self.root, [self.session] if has_row else [], self.session):
+            if ownership.tell(removed) and not is_earlier:
+                from omo.hooks import messages
 
-        return messages.state_removed(marker.state, marker.on, is_on_again=self.live_row() is not None)
+                return messages.state_removed(removed.state, removed.on, is_on_again=self.live_row() is not None)
+        return ""
+
+    def _was_of_an_earlier_format(self) -> bool:
+        from omo.work import foreign
+
+        if not foreign.names_session_of_earlier_format(self.own.state, self.session):
+            return False
+        contents = foreign.Contents(self.own.state)
+        aside = ownership.move_aside(self.own.state, self.now)
+        self.notices.append(f"{foreign.moved_aside(aside, contents)}\nNothing holds this session any more.")
+        return True
 
     def change(
         self,
@@ -143,12 +203,24 @@ def answer(
             return b""  # an agent has started a client on its own conversation, which is held where it is
         world = World(event, environ, cwd, now)
         state = world.state
+        if name not in ONLY_LOOK:
+            _settle(world.settle_before, world, name)
         put_back = _put_back(name, world)
         decided = _decide(name, handle, event, world)
-        return host.write(_with_lines(put_back, decided, event), event, environ)
+        if name not in ONLY_LOOK:
+            _settle(world.settle_after, world, name)
+        return host.write(_with_lines([*put_back, *world.notices], decided, event), event, environ)
     except Exception as error:
         log(state, name, error)
         return b""
+
+
+def _settle(step: Callable[[], None], world: World, name: str) -> None:
+    """The record outside the project is brought in order where it can be; the decision does not wait for it."""
+    try:
+        step()
+    except (OmoError, OSError) as error:
+        log(world.state, name, error)
 
 
 def _decide(name: str, handle: Handler, event: Event, world: World) -> Answer:

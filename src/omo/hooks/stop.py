@@ -10,7 +10,7 @@ import time
 from omo import hosts, settings
 from omo.errors import Newer, Unreadable
 from omo.hosts import Answer
-from omo.state import markers, runtime, store
+from omo.state import runtime, store
 from omo.state.runtime import Change, is_live
 from omo.stop import sentences
 from omo.stop.rules import GOES_ON_BY_ITSELF, decide, may_be_held
@@ -42,9 +42,9 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
     except Newer:
         pass  # a newer omo holds it
     except Unreadable as error:
-        # Allow, keep the bytes under another name, and say so once: the next Stop finds no file, and no marker.
+        # Allow, keep the bytes under another name, and say so once: the next Stop finds no file, and no record.
         kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
-        markers.remove(event.session, world.state)
+        world.told_of_removal()
         answer.message = sentences.unreadable(error.message, kept) if kept else ""
     if answer.decision == hosts.ALLOW:
         answer.alert = in_force.notify

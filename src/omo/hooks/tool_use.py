@@ -7,7 +7,7 @@ import os
 from omo import hosts, table
 from omo.hosts import Answer
 from omo.json_text import Json
-from omo.state import paths, runtime
+from omo.state import ownership, paths, runtime
 from omo.state.rows import EMPTY
 from omo.text import clip
 
@@ -81,6 +81,7 @@ def handle(event: Event, world: World) -> Answer:
             return Answer(hosts.DENY, denial.reason, message=denial.message)
     if event.tool == hosts.START_AGENT:
         return Answer(message=_count_agent(event, world))
+    _make_state_for(event, world)
     notice = _tells_of_experiment(event, world)
     if permits(event, world):
         return Answer(hosts.PERMIT, PERMITTED, message=notice)
@@ -89,6 +90,20 @@ def handle(event: Event, world: World) -> Answer:
     if what := _swapped_files(world):
         return Answer(context=f"[omo] {what}: what you read of its files now may be the old version.")
     return Answer()
+
+
+def _make_state_for(event: Event, world: World) -> None:
+    """Make the state that an `omo` call of the agent's is going to need. Its shell may be a sandbox in which it cannot,
+    and what an agent makes by itself is nobody's."""
+    if event.tool != hosts.SHELL or "omo" not in event.command or world.own.standing != ownership.ABSENT:
+        return
+    from omo import shell
+    from omo.hooks import own_calls
+
+    for words in shell.commands(event.command):
+        if words[:1] == ["omo"] and not own_calls.only_looks(words[1:]):
+            world.take_place()
+            return
 
 
 def _tells_of_experiment(event: Event, world: World) -> str:
@@ -253,7 +268,7 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
     directory = event.directory or world.root
     settings_file = paths.settings_file(world.root)
     for path in event.written_paths:
-        if _is_inside(os.path.join(directory, path), world.state):
+        if _is_inside(os.path.join(directory, path), world.own.state):
             instead = INSTEAD.get(os.path.basename(path), "omo --help lists the commands that change it")
             return Denial(OWN_STATE, f"{path} is omo's own state and is not edited by hand: {instead}.", path)
         if _is_inside(os.path.join(directory, path), settings_file):
@@ -268,11 +283,11 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
     if event.tool != hosts.SHELL:
         return None
     is_named = any(hint in event.command.lower() for hint in STATE_HINTS)
-    if not (is_named or _is_inside(directory, world.state)) or not world.live_row():
+    if not (is_named or _is_inside(directory, world.own.state)) or not world.live_row():
         return None
     from omo.fence import StateFence, commands
 
-    fence = StateFence([world.state, settings_file], world.root, world.environ)
+    fence = StateFence([world.own.state, settings_file], world.root, world.environ)
     reasons = commands.refusals(event.command, fence, directory)
     return Denial(OWN_STATE, f"{reasons[0]}.", event.command) if reasons else None
 

@@ -51,6 +51,8 @@ def answer(event: Event, world: World, *, is_agents: bool) -> Answer | None:
     if is_agents and name not in LOOKS:
         return Answer(hosts.END_PROMPT, messages.AN_AGENTS_CLIENT)
     try:
+        if name in TAKE_PLACE:
+            world.take_place()
         said = COMMANDS[name](event, world, "".join(event.prompt.split(maxsplit=1)[1:]))
     except OmoError as error:
         said = f"/omo:{name} did nothing: {error.message}"
@@ -362,6 +364,7 @@ def _budget(event: Event, world: World, rest: str) -> str | Answer:
     return messages.budget_set(row)
 
 
+TAKE_PLACE = ("pin", "budget")  # those that turn something on
 COMMANDS: dict[str, Callable[[Event, World, str], str | Answer]] = {
     "status": lambda event, world, rest: _look(event, world, "status"),
     "report": lambda event, world, rest: _look(event, world, "report"),

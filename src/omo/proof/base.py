@@ -37,7 +37,7 @@ RULES = ".gitignore"
 UNREADABLE = "unreadable: "
 BY_TIMES = "t"  # begins the digest of a file that was not read
 MAKE_READABLE = "make it readable, or have git ignore it"
-OWN_DIRECTORIES = (".sisyphus/cc-omo/", ".sisyphus/evidence/")
+OWN_DIRECTORIES = (".sisyphus/cc-omo/", ".sisyphus/cc-omo.aside/", ".sisyphus/evidence/")
 # Looked at wherever they are, also where git is told to ignore them: each changes what a test runner does.
 ALWAYS_LOOKED_AT = (
     *("Makefile", "makefile", "GNUmakefile", ".npmrc", "conftest.py", "pytest.ini", "tox.ini", "setup.cfg"),

@@ -45,7 +45,7 @@ def normal(text: str) -> str:
 
 
 def is_own(path: str) -> bool:
-    return path == OWN or path.startswith(OWN + "/")
+    return path == OWN or path.startswith((OWN + "/", OWN + ".aside/"))
 
 
 def find(root: Path, glob: str) -> GlobMatches:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from omo.errors import Refused
 from omo.proof import changes
-from omo.state import paths
+from omo.state import ownership, paths
 from omo.state.journal import Journal
 from omo.state.ledger_rows import LedgerRow
 
@@ -128,7 +128,7 @@ def pin(
     def decide(rows: list[PinRow]) -> tuple[list[str], list[PinRow]]:
         added: list[str] = []
         events: list[PinRow] = []
-        known = {(pin.digest, pin.goal): pin for pin in _fold(rows).pins}
+        known = {(pin.digest, pin.goal): pin for pin in _fold(ownership.believed(caller.state, rows)).pins}
         for check, digest, name in zip(checks, digests, ids_of(checks), strict=True):
             earlier = known.get((digest, goal))
             is_same = earlier is not None and (earlier.by, earlier.base) == (by, base)
@@ -147,7 +147,7 @@ def pinned(state: str) -> CheckPins:
     """All pins. Refused where their ledger is not whole: nothing is run because a file says so."""
     journal = journal_of(state)
     journal.require_whole("pinned checks")
-    return _fold(journal.rows())
+    return _fold(ownership.believed(state, journal.rows()))
 
 
 def journal_of(state: str) -> Journal:

@@ -18,7 +18,7 @@ from omo.errors import NotMade, OmoError
 from omo.json_text import dumps, loads
 from omo.proof import git_hold, swap_files
 from omo.proof.swap_files import Arrangement, Kept
-from omo.state import paths, store
+from omo.state import ownership, paths, store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Swap:
 
     def __enter__(self) -> Swap:
         try:
-            store.make_state_dir(self.state)
+            ownership.make_state_dir(self.state)
             self._lock = _lock(self.state, LOCK_SECONDS)
         except OSError as error:
             raise NotMade(f"{self.state} cannot be written: {error.strerror or error}") from None

@@ -9,7 +9,7 @@ import os
 import time
 
 from omo.errors import Unwritable
-from omo.state import paths, store
+from omo.state import ownership, paths, store
 
 KEPT_FOR = 30 * 24 * 3600.0
 
@@ -42,7 +42,7 @@ class Copies:
         """A link in a cloned repository does not lead the copies elsewhere; what is old goes."""
         if self._is_ready:
             return
-        store.make_state_dir(self._state)
+        ownership.make_state_dir(self._state)
         store.make_dir(self._directory, self._state)
         self._is_ready = True
         with os.scandir(self._directory) as entries:

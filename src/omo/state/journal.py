@@ -6,14 +6,14 @@ import os
 
 from omo.errors import Refused, Unreadable
 from omo.json_text import dumps
-from omo.state import ledger, store
+from omo.state import ledger, ownership, store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, TypeVar
 
-    from omo.state.ledger_rows import Repaired
+    from omo.state.ledger_rows import LedgerRow, Repaired
     from omo.state.rows import Mark
 
     A = TypeVar("A")  # what a decision answers
@@ -109,7 +109,7 @@ class Journal:
         wait: float,
     ) -> A:
         """Under the lock: show `decide` the rows, append the events it returns, and hand back its answer."""
-        store.make_state_dir(self._state)
+        ownership.make_state_dir(self._state)
         store.make_dir(self.directory, self._state)
         with store.Lock(os.path.join(self.directory, "ledger.lock"), store.deadline(wait)):
             answer, events = decide(self.read()[0])
@@ -123,10 +123,13 @@ class Journal:
             self._write_mark()  # before the first row: from now on a missing mark means something
         chain = self._chain
         head = None if chain.problems else chain.head
-        rows, head = ledger.append(self.path, events, actor=actor, now=now, mark=self._end, head=head)
+        rows, head = ledger.append(self.path, events, self._note_words, actor=actor, now=now, mark=self._end, head=head)
         self._chain = ledger.Chain([*chain.rows, *rows], chain.problems, head)
         self._write_mark()
         self._version = self._version_now()
+
+    def _note_words(self, rows: Sequence[LedgerRow]) -> None:
+        ownership.note_words(self._state, rows)
 
     def _write_mark(self) -> None:
         self._end = self._chain.head.mark

@@ -63,6 +63,7 @@ class Chain:
 def append(
     path: str,
     events: Sequence[Mapping[str, Any]],
+    before_writing: Callable[[Sequence[LedgerRow]], None] | None = None,
     *,
     actor: str,
     now: float,
@@ -72,8 +73,8 @@ def append(
     """Add events; the rows they became, and the new end. Call with the lock held.
 
     `mark` is where the snapshot says the ledger ends, None if it says nothing; `head` is its end where that was read
-    under this lock already. A row is chained to what was written, not to what is found: if the two differ, the
-    difference stays visible.
+    under this lock already. `before_writing` is shown the rows, and may raise. A row is chained to what was written,
+    not to what is found: if the two differ, the difference stays visible.
     """
     head = head or head_of(path)
     if head.torn:  # kept aside; the next row follows the last whole one
@@ -91,6 +92,8 @@ def append(
         known[seq] = (before, seq == 1 or _proves(row))
         lines.append(line + b"\n")
         rows.append(row)
+    if before_writing is not None:
+        before_writing(rows)
     _write(path, b"".join(lines), is_proof=any(map(_proves, rows)))
     head = Head(seq, before, rows[-1] if rows else None)
     for number, (of_row, stays) in known.items():

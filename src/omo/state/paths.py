@@ -16,6 +16,8 @@ EVIDENCE_DIR = os.path.join(".sisyphus", "evidence")  # the project's own: what 
 SAFE_ID = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 LONGEST_ID = 96
 MOST_WORKTREES = 100
+# Variables by which the user says where omo's files are. A client's settings in the project can set them, too.
+NAME_PLACES = ("OMO_STATE_DIR", "OMO_ENV_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 PINS = "verify/pins"  # of the checks of every workflow
 # Ledgers that belong to no session and to no run, by their directories.
 SHARED_LEDGERS = ["evidence", PINS]
@@ -48,6 +50,27 @@ def _start(environ: Mapping[str, str], cwd: str) -> str:
     return os.path.abspath(environ.get("OMO_PROJECT_DIR") or hosts.project_of(environ) or cwd or ".")
 
 
+def top_of(root: str) -> str:
+    """The directory that a clone fills: the top level of git around a project, or the project itself."""
+    return git_top_level(_upwards(root)) or root
+
+
+def is_inside(path: str, directory: str) -> bool:
+    """Return whether a path is the directory or lies below it, links followed."""
+    below = os.path.join(os.path.realpath(directory), "")
+    return os.path.join(os.path.realpath(path), "").startswith(below)
+
+
+def may_name(path: str, root: str) -> bool:
+    """Return whether a variable may name this place: what is relative or in the project is the clone's to choose."""
+    return os.path.isabs(path) and not is_inside(path, top_of(root))
+
+
+def ignored_variables(environ: Mapping[str, str], root: str) -> list[str]:
+    """The variables that name a place which a clone could have chosen."""
+    return [name for name in NAME_PLACES if environ.get(name) and not may_name(environ[name], root)]
+
+
 def git_top_level(ancestors: list[str]) -> str | None:
     """The nearest top level, but for that of a submodule, which belongs to the repository around it.
 
@@ -63,9 +86,19 @@ def git_top_level(ancestors: list[str]) -> str | None:
 def state_dir(root: str, environ: Mapping[str, str]) -> str:
     """`.sisyphus/cc-omo` in the project, or below `OMO_STATE_DIR` one directory for each worktree of a repository."""
     elsewhere = environ.get("OMO_STATE_DIR")
-    if not elsewhere:
+    if not elsewhere or not may_name(elsewhere, root):
         return os.path.join(root, STATE_DIR)
     return os.path.join(os.path.abspath(elsewhere), _worktree_id(root))
+
+
+def id_file(state: str) -> str:
+    """Says by a random id whose the directory is: `ownership.py` has the rest outside the project."""
+    return os.path.join(state, "id")
+
+
+def aside_dir(state: str) -> str:
+    """Where state that is not ours is moved to, and ours by another user of the directory."""
+    return f"{state}.aside"
 
 
 def runtime_file(state: str) -> str:

@@ -13,21 +13,20 @@ from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
 from omo.json_text import part as part
-from omo.state import ledger, paths, store
+from omo.state import RUNTIME_VERSION, ledger, ownership, paths, store
 from omo.state.rows import EMPTY, claimed, read_row, without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
-    from omo.state.ledger_rows import SessionEvent
-    from omo.state.markers import Marker
+    from omo.state.ledger_rows import LedgerRow, SessionEvent
+    from omo.state.ownership import Removed
     from omo.state.rows import FenceLists, Runtime, SessionRow, Summary
 
     Works = list[tuple[str, Summary]]
 
-VERSION = 1
 KEPT_FOR = 14 * 24 * 3600.0
 OPEN_STATES = ("active", "waiting", "paused", "blocked")
 CALLED_OFF = "called-off"  # the user asked for something else after a cancel or a breaker: only its own name wakes it
@@ -92,10 +91,10 @@ def is_held(row: SessionRow) -> bool:
     return is_live(row) and not is_over(row)
 
 
-def is_on_at(marker: Marker) -> bool:
-    """Whether its session has open work where it says; also where the state cannot be read, so that it is named."""
+def is_on_at(noted: Removed) -> bool:
+    """Whether a session has open work where its record says; also where nobody can read the state."""
     try:
-        return is_held(session(marker.state, marker.session) or EMPTY)
+        return is_held(session(noted.state, noted.session) or EMPTY)
     except Unreadable:
         return True
 
@@ -191,7 +190,7 @@ def change_session(
     if not session_id:
         return decide(None).answer
     deadline = store.deadline(wait)
-    store.make_state_dir(state)
+    ownership.make_state_dir(state)
     store.make_dir(paths.session_dir(state, session_id), state)
     with store.Lock(paths.session_lock(state, session_id), deadline):
         try:
@@ -200,7 +199,6 @@ def change_session(
             raise
         except Unreadable:  # whoever writes keeps the bytes aside
             old = None
-            _change_markers(state, {session_id: ""}, {})
         path = paths.events_file(state, session_id)
         head = None
         if old is not None:
@@ -209,7 +207,7 @@ def change_session(
         change = decide(old)
         if change.row is None:
             return change.answer
-        row = _recorded(path, old, head, change, actor=actor, now=now)
+        row = _recorded(state, path, old, head, change, actor=actor, now=now)
 
         def put(runtime: Runtime) -> None:
             # A row that was deleted while we decided on it stays deleted: somebody wanted it gone.
@@ -221,11 +219,15 @@ def change_session(
 
 
 def _recorded(
-    path: str, old: SessionRow | None, head: ledger.Head | None, change: Change, *, actor: str, now: float
+    state: str, path: str, old: SessionRow | None, head: ledger.Head | None, change: Change, *, actor: str, now: float
 ) -> SessionRow:
     """Append the events of a change to the ledger, and answer the row to be put. `head` is the ledger's end before it,
     where there is an old row."""
     assert change.row is not None
+
+    def note(rows: Sequence[LedgerRow]) -> None:
+        ownership.note_words(state, rows)
+
     row = without(change.row, "invalid")
     row["lastUsedAt"] = stamp(now)
     mark = row.pop("ledger", None)
@@ -233,7 +235,8 @@ def _recorded(
         # What the user typed is kept in the row alone, which forgets it; a ledger never does.
         change.events[-1]["after"] = {**row, "ulw": without(row["ulw"], "said")}
         written = None if old is None else mark or {}
-        _, end = ledger.append(path, change.events, actor=actor, now=now, mark=written, head=change.head or head)
+        head = change.head or head
+        _, end = ledger.append(path, change.events, note, actor=actor, now=now, mark=written, head=head)
         mark = end.mark
     if mark:
         row["ledger"] = mark
@@ -275,7 +278,7 @@ def hand_over(
         _update(state, put, now, deadline)
         for name, change in ((target, taken), (source, given)):
             path = paths.events_file(state, name)
-            rows[name] = _recorded(path, rows[name], heads[name], change, actor=actor, now=now)
+            rows[name] = _recorded(state, path, rows[name], heads[name], change, actor=actor, now=now)
         _update(state, put, now, deadline)
         return taken.answer
 
@@ -363,7 +366,9 @@ def chain_problems(state: str, session_id: str) -> list[str]:
 def read_chain(state: str, session_id: str, row: SessionRow) -> ledger.Chain:
     """A session's whole ledger, held against the mark of its row."""
     path = paths.events_file(state, session_id)
-    return ledger.read_chain(path, row.get("ledger", {}), f"the row of session {session_id}")
+    chain = ledger.read_chain(path, row.get("ledger", {}), f"the row of session {session_id}")
+    chain.rows = ownership.believed(state, chain.rows)
+    return chain
 
 
 def vouched_rows(state: str, session_id: str, row: SessionRow | None = None) -> list[SessionEvent]:
@@ -385,7 +390,7 @@ def whole_rows(state: str, session_id: str, row: SessionRow) -> list[SessionEven
     except Unreadable:
         return []
     end = row.get("ledger", {}).get("seq")
-    return chain.whole[:end] if isinstance(end, int) else []
+    return ownership.believed(state, chain.whole[:end]) if isinstance(end, int) else []
 
 
 def render(runtime: Runtime) -> str:
@@ -406,7 +411,7 @@ def render(runtime: Runtime) -> str:
         if is_fenced(row):
             fenced.add(_launcher_name(key))
         is_left = is_left or can_be_resumed(row) or bool(row.get("pins")) or (is_live(row) and has_untold_end(row))
-    first = f'{{"version": {VERSION}, "live": {dumps(sorted(live))}'
+    first = f'{{"version": {RUNTIME_VERSION}, "live": {dumps(sorted(live))}'
     if fenced:
         first += f', "fenced": {dumps(sorted(fenced))}'
     if opened:
@@ -429,39 +434,19 @@ def _update(state: str, change: Callable[[Runtime], None], now: float, deadline:
     path = paths.runtime_file(state)
     with store.Lock(path + ".lock", deadline):
         runtime, _ = _read_or_set_aside(state, now)
-        before = _on_by_session(runtime)
-        if not os.path.exists(path):
-            from omo.state import markers
-
-            markers.replaced(state)
         change(runtime)
         _prune(runtime, now)
         if runtime["sessions"] or os.path.exists(path):
             store.replace(path, render(runtime))
-            _change_markers(state, before, _on_by_session(runtime))
 
 
-def _on_by_session(runtime: Runtime) -> dict[str, str]:
+def on_by_session(runtime: Runtime) -> dict[str, str]:
     """The work that hooks hold each session to, by name; no entry for a session without any."""
     on = {}
     for session_id, row in runtime["sessions"].items():
         if isinstance(row, dict) and (names := what_is_on(read_row(row))):
             on[session_id] = names
     return on
-
-
-def _change_markers(state: str, before: dict[str, str], after: dict[str, str]) -> None:
-    """Most writes change nothing of what is on, and import nothing here."""
-    if before == after:
-        return
-    from omo.state import markers
-
-    for session_id in before:
-        if session_id not in after:
-            markers.remove(session_id, state)
-    for session_id, on in after.items():
-        if before.get(session_id) != on:
-            markers.write(session_id, state, on)
 
 
 def _read_or_set_aside(state: str, now: float) -> tuple[Runtime, str]:
@@ -498,11 +483,13 @@ def _may_be_forgotten(row: SessionRow, now: float) -> bool:
 
 def _checked(runtime: Runtime | None, state: str) -> Runtime:
     if runtime is None:
-        return {"version": VERSION, "sessions": {}}
-    version = runtime.setdefault("version", VERSION)
+        return {"version": RUNTIME_VERSION, "sessions": {}}
+    version = runtime.setdefault("version", RUNTIME_VERSION)
     path = paths.runtime_file(state)
     if not isinstance(version, int) or isinstance(version, bool) or not isinstance(runtime.get("sessions"), dict):
         raise Unreadable(f"{path} does not have the shape of a runtime file", fix=store.MOVE_AWAY, path=path)
-    if version > VERSION:
-        raise Newer(f"{path} has version {version}, this omo knows {VERSION}", fix="update the plugin", path=path)
+    if version > RUNTIME_VERSION:
+        raise Newer(
+            f"{path} has version {version}, this omo knows {RUNTIME_VERSION}", fix="update the plugin", path=path
+        )
     return runtime

@@ -183,26 +183,50 @@ def keep_as(path: str, why: str, now: float) -> str:
     return kept
 
 
-def make_state_dir(state: str) -> None:
-    """The state directory ignores itself, so git never shows it and no tracked file is touched."""
-    ignore = os.path.join(state, ".gitignore")
-    _require_in_project(state)
-    if os.path.exists(ignore):
-        return
-    make_dir(state, state)
-    try:
-        with open(ignore, "w", encoding="ascii") as file:
-            file.write("*\n")
-    except OSError as error:
-        raise unwritable(ignore, error) from None
-
-
-def _require_in_project(state: str) -> None:
+def require_in_project(state: str) -> None:
     """A link in a cloned repository must not lead our writes elsewhere; OMO_STATE_DIR is the way to do that."""
     root, own, _ = state.rpartition(os.path.join(os.sep, STATE_DIR))
     project = os.path.join(os.path.realpath(root or os.sep), "")
     if own and not os.path.realpath(state).startswith(project):
         raise Unwritable(f"{state} leads out of the project by a link", fix="remove the link, or set OMO_STATE_DIR")
+
+
+def write_new(path: str, text: str) -> bool:
+    """Write a small file that must not be there. False where something is."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise unwritable(path, error) from None
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(encode(text))
+    return True
+
+
+def move_to(source: str, target: str) -> str:
+    """Move a file or a directory to a name where nothing is; the target, or that with more behind it, is returned."""
+    while os.path.lexists(target):
+        target += "x"
+    try:
+        os.rename(source, target)
+    except OSError as error:
+        raise unwritable(target, error) from None
+    return target
+
+
+def is_locked(path: str) -> bool:
+    """Return whether another process holds this lock. The file is not written."""
+    from fcntl import LOCK_NB, LOCK_SH, flock
+
+    descriptor = regular_file(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        flock(descriptor, LOCK_SH | LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def make_dir(directory: str, state: str) -> None:

@@ -10,7 +10,7 @@ from omo import settings, table
 from omo.context import Context
 from omo.errors import Unreadable
 from omo.json_text import Json
-from omo.state import markers, runtime
+from omo.state import ownership, runtime
 from omo.stop.sentences import says_so_again, state_was_removed, way_back
 from omo.text import clip
 from omo.views import session
@@ -226,6 +226,11 @@ def project_view(context: Context, *, closely: str = "", everything: bool = Fals
     problems = [Problem(problem, "omo doctor", "setting") for problem in context.settings.problems]
     if settings.is_disabled(context.environ):
         problems.insert(0, Problem("OMO_DISABLE is set here: where it is, no hook does anything", code="disabled"))
+    try:
+        ownership.require(context.state)
+    except ownership.NotOurs as error:
+        if error.standing != ownership.NOT_FOR_AGENTS:
+            problems.insert(0, Problem(error.message, error.fix, error.code))
     views = []
     try:
         stored = runtime.read(context.state)
@@ -235,8 +240,9 @@ def project_view(context: Context, *, closely: str = "", everything: bool = Fals
         if meant:
             views.append(look_at(context, meant, closely=False))
     else:
-        for marker in markers.of_removed(context.state, context.root):
-            what = f"session {clip(marker.session, 64)} ended, not proven: {state_was_removed(marker.state, marker.on)}"
+        for removed in ownership.removed(context.own, context.root, rows.keys()):
+            name = clip(removed.session, 64)
+            what = f"session {name} ended, not proven: {state_was_removed(removed.state, removed.on)}"
             problems.append(Problem(what, "type ulw in a prompt to begin anew", "removed"))
         files = Files(context.root)
         close = {meant, *_worth_a_look(rows, context.now)}

@@ -17,7 +17,7 @@ from omo.context import Context
 from omo.digest import sha256
 from omo.errors import BadInput, Refused, Unreadable
 from omo.settings import DEFAULT_LIMITS
-from omo.state import runtime, store
+from omo.state import ownership, runtime, store
 from omo.state.journal import Journal
 from omo.state.rows import EMPTY
 from omo.text import clip
@@ -189,7 +189,7 @@ class Kind(Generic[S]):
     def start_lock(self, caller: Caller) -> store.Lock:
         """Of two that want to begin in one project, one is first."""
         home = self.home(caller.state)
-        store.make_state_dir(caller.state)
+        ownership.make_state_dir(caller.state)
         store.make_dir(home, caller.state)
         return store.Lock(os.path.join(home, "start.lock"), store.deadline(caller.wait))
 

@@ -54,6 +54,7 @@ LONGEST_MESSAGE = 200
 LONGEST_CALL = 120
 MOST_CALLS = 5
 LONGEST_GIVEN_UP = 200
+LOST_RECORD = "record-lost"  # in place of a run
 MOST_GIVEN_UP = 10
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
 CONVERSATION_FIELDS = ("client", "instructed", "pins", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
@@ -182,6 +183,15 @@ def give_up(row: SessionRow, run: str, what: str, why: str) -> SessionRow:
     let_through = outcome.exception(clip(what, LONGEST_GIVEN_UP), "agent", clip(why, LONGEST_GIVEN_UP))
     entry: GivenUp = {"run": run, **let_through}
     others = taken_up_again(row, run)
+    return {**others, "givenUp": [*others.get("givenUp", []), entry][-MOST_GIVEN_UP:]}
+
+
+def note_lost_record(row: SessionRow) -> SessionRow:
+    """Somebody removed the record of the project while the session was on. Every later end of the session names it."""
+    what = "the record that omo keeps of this project outside it was removed"
+    lost = outcome.exception(what, "nobody", "what was pinned or allowed before counts no more")
+    entry: GivenUp = {"run": LOST_RECORD, **lost}
+    others = taken_up_again(row, LOST_RECORD)
     return {**others, "givenUp": [*others.get("givenUp", []), entry][-MOST_GIVEN_UP:]}
 
 

@@ -18,7 +18,7 @@ from omo.errors import BadInput, NotEvaluable, Refused, Unreadable
 from omo.proof import base, changes, git
 from omo.safe_open import regular_file
 from omo.settings import Settings
-from omo.state import paths, store
+from omo.state import ownership, paths, store
 from omo.text import counted
 from omo.work import session
 from omo.work.run import A, Caller, Kind, Run, caller_of, load
@@ -153,7 +153,7 @@ def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = Fal
 
 def begin(caller: Caller) -> PlanRun:
     """A plan that has an id and no row yet."""
-    store.make_state_dir(caller.state)
+    ownership.make_state_dir(caller.state)
     store.make_dir(ULTRAGOAL.home(caller.state), caller.state)
     return PlanRun(ULTRAGOAL, caller, ULTRAGOAL.new_id(caller))
 

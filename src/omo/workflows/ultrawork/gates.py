@@ -6,7 +6,7 @@ import os
 
 from omo.errors import BadInput, Refused, Unreadable
 from omo.proof.typed_commands import LONGEST_COMMAND, LONGEST_NAME, NAME_LETTERS, command_id, typed
-from omo.state import ledger, paths, runtime, store
+from omo.state import ledger, ownership, paths, runtime, store
 from omo.state.rows import EMPTY
 from omo.text import clip
 from omo.work import session
@@ -273,6 +273,7 @@ def with_project_pins(
     another conversation of the project. Such a row counts only in the whole part of the ledger of the session in which
     it was typed: a list of pins in a file of their own would be anybody's to write. `sessions` are the rows of the
     runtime file, where they were read already."""
+    rows = ownership.believed(state, rows)
     if sessions is None:
         try:
             sessions = runtime.sessions(state)

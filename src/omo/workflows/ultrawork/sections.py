@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from omo.proof import gate_runs
-from omo.state import ledger, paths
+from omo.state import ledger, ownership, paths
 from omo.text import clip
 from omo.work import times
 from omo.work.sections import Attachment, Section, Sections, facts
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def sections(viewer: Viewer, status: Status) -> Sections:
-    rows = ledger.rows(paths.events_file(viewer.context.state, viewer.session))
+    state = viewer.context.state
+    rows = ownership.believed(state, ledger.rows(paths.events_file(state, viewer.session)))
     pinned = gates.fold(rows, run_of(viewer, rows))
     of_gates = {}
     for gate in pinned:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from omo.errors import OmoError
-from omo.state import ledger
+from omo.state import ledger, ownership
 from omo.state import store as files
 from omo.text import clip
 from omo.workflows.verify.goals import VERIFY, Goal, GoalStore, Row
@@ -34,7 +34,7 @@ def log_missing(store: GoalStore, goal: Goal, items: list[str]) -> str:
     event = {"kind": "missing-criteria", "goal": goal.id, "category": goal.spec.category, "items": items}
     event["artifact"] = ", ".join(goal.answers["q1"].artifacts) if "q1" in goal.answers else ""
     try:
-        files.make_state_dir(caller.state)
+        ownership.make_state_dir(caller.state)
         files.make_dir(VERIFY.home(caller.state), caller.state)
         with files.Lock(path + ".lock", files.deadline(caller.wait)):
             ledger.append(path, [event], actor=caller.by, now=caller.now)

@@ -1,0 +1,553 @@
+"""Whose is the state that lies in a project: this user's, or a stranger's that came with a clone?
+
+A state directory holds a random id. A file of that name outside the project, the record, says where the directory is,
+which sessions are on in it, and which rows of its ledgers the user typed. A clone can bring files, but no record.
+
+Only hooks and commands outside an agent's shell write records. What cannot be read or written is no record.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from omo.digest import sha256
+from omo.errors import Busy, Unreadable, Unwritable
+from omo.json_text import dumps, loads, part
+from omo.safe_open import read_file, regular_file
+from omo.state import RUNTIME_VERSION, STATE_DIR, paths, store
+from omo.text import clip
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from typing import Any
+
+NOWHERE = "/proc/omo"  # nothing is there on any system, and nobody can make it
+PLACE = os.path.join("omo", "projects")
+BY_PATH = "at"  # in a place: for the launcher, the records of directories with live sessions, by the directory's name
+VERSION = 1
+HEX = frozenset("0123456789abcdef")
+ID_LENGTH = 32
+LARGEST_RECORD = 1 << 20
+LONGEST_ON = 200
+MOST_SWEPT = 1000  # in one hook, which has ten seconds
+KEPT_FOR = 180 * 24 * 3600.0  # seconds: the record of a directory that is gone, or was moved and not used since
+PATIENCE = 2.0  # seconds, for another writer of the same record
+IN_PROJECT = os.path.join(os.sep, STATE_DIR)
+OURS_AND_EMPTY = frozenset((".gitignore", "id"))
+
+# How a state directory stands.
+OURS, ABSENT, FOREIGN, NO_PLACE = "ours", "absent", "foreign", "no-place"
+NOT_FOR_AGENTS = "not-for-agents"  # absent, and the caller may not make one
+# What has the user's authority in a ledger: what they pinned, took away, and let through.
+AUTHORITY = ("gate-added", "gate-removed", "gate-allowed", "change-allowed", "pinned")
+NOT_OF_A_ROW = ("after", "elsewhere")  # what the rest of the program adds to a row, or writes beside it
+
+NAME_A_PLACE = "set XDG_STATE_HOME to a directory outside the project that you can write"
+REASONS = {
+    FOREIGN: (
+        "the omo state in {state} was not made by you on this machine, so nothing of it is believed",
+        "in a terminal of your own: omo adopt shows what it says and takes it, omo adopt --not moves it aside",
+    ),
+    NO_PLACE: ("omo keeps nothing here: no directory outside {project} can be read and written", NAME_A_PLACE),
+    NOT_FOR_AGENTS: (
+        "omo has no state in {project}, and a command in an agent's shell makes none",
+        "omo's hooks make it before the command runs; `omo doctor` says whether they run here",
+    ),
+}
+
+
+class NotOurs(Unwritable):
+    """There is no state here that this command may write. `standing` says why."""
+
+    code = "not-our-state"
+
+    def __init__(self, standing: str, state: str) -> None:
+        message, fix = REASONS[standing]
+        super().__init__(message.format(state=state, project=state.removesuffix(IN_PROJECT)), fix=fix)
+        self.standing = standing
+        self.state = state
+
+
+class Record:
+    """The file outside of one state directory. `path` is its real path, `name` the path under which hooks know it."""
+
+    def __init__(self, identity: str, place: str, stored: Mapping[str, Any]) -> None:
+        self.identity = identity
+        self.place = place
+        self.path = str(stored.get("path") or "")
+        self.name = str(stored.get("name") or self.path)
+        self.live: dict[str, str] = {}  # what is on, by session
+        for session, on in part(stored, "on").items():
+            self.live[session] = clip(str(on), LONGEST_ON)
+        known = stored.get("known")
+        self.known: list[str] = [str(mark) for mark in known] if isinstance(known, list) else []
+
+    @property
+    def file(self) -> str:
+        return os.path.join(self.place, self.identity)
+
+    @property
+    def in_index(self) -> str:
+        return os.path.join(f"{self.place}{os.sep}{BY_PATH}{self.name}", self.identity)
+
+    def is_of(self, state: str) -> bool:
+        """Return whether this directory is the recorded one: the same, under whichever name, or moved here."""
+        here = os.path.realpath(state)
+        if here == self.path or identity_of(self.path) != self.identity:
+            return True
+        try:
+            return os.path.samefile(here, self.path)
+        except OSError:
+            return False
+
+
+class Ownership:
+    """How a state directory stands for one session. `is_lost`: only the state itself says that it is ours."""
+
+    def __init__(self, state: str, standing: str, record: Record | None = None, *, is_lost: bool = False) -> None:
+        self.state = state
+        self.standing = standing
+        self.record = record
+        self.is_lost = is_lost
+
+    @property
+    def is_ours(self) -> bool:
+        return self.standing == OURS
+
+    @property
+    def path(self) -> str:
+        """Where to read and write: the directory itself, or a path at which nothing can be, which says why."""
+        if self.standing in (OURS, ABSENT):
+            return self.state
+        return _nowhere(self.standing, self.state)
+
+    def for_agent(self) -> Ownership:
+        """What a command in an agent's shell may use: it makes no state."""
+        return Ownership(self.state, NOT_FOR_AGENTS) if self.standing == ABSENT else self
+
+
+def look(state: str, root: str, session: str = "") -> Ownership:
+    """Find out whose a state directory is. This writes nothing.
+
+    A state that names the very session that asks was made here, whatever happened to its record: session ids are
+    random, so no clone can name one.
+    """
+    at = places(root)
+    if not at:
+        return Ownership(state, NO_PLACE)
+    if not _is_in_place(state, root):
+        return Ownership(state, FOREIGN)
+    record = find(identity_of(state), at)
+    if record is not None and record.is_of(state):
+        return Ownership(state, OURS, record)
+    if is_empty(state):
+        return Ownership(state, ABSENT)
+    if session and names(state, session):
+        return Ownership(state, OURS, is_lost=True)
+    return Ownership(state, FOREIGN)
+
+
+def places(root: str) -> list[str]:
+    """The directories for records, best first. One inside the project is none: a clone could have brought it."""
+    found = []
+    named, home = os.environ.get("XDG_STATE_HOME") or "", os.environ.get("HOME") or ""
+    if named and paths.may_name(named, root):
+        found.append(os.path.join(named, PLACE))
+    default = os.path.join(home, ".local", "state")
+    if os.path.isabs(home) and os.path.isdir(home) and (paths.may_name(default, root) or _is_system_home(home)):
+        found.append(os.path.join(default, PLACE))
+    return list(dict.fromkeys(found))
+
+
+def _is_system_home(home: str) -> bool:
+    """Return whether the system says so. A client's settings in a clone can set HOME; a person may work in theirs."""
+    import pwd
+
+    try:
+        return os.path.samefile(home, pwd.getpwuid(os.getuid()).pw_dir)
+    except (KeyError, OSError):
+        return False
+
+
+def identity_of(state: str) -> str:
+    """The id in a state directory; empty where there is none that omo could have written."""
+    try:
+        identity = read_file(paths.id_file(state), ID_LENGTH + 1).decode("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+    return identity if len(identity) == ID_LENGTH and HEX.issuperset(identity) else ""
+
+
+def is_empty(state: str) -> bool:
+    """Return whether nothing is there that anybody could believe."""
+    try:
+        return OURS_AND_EMPTY.issuperset(os.listdir(state))
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def names(state: str, session: str) -> bool:
+    """Return whether the runtime file has a row of exactly this session."""
+    try:
+        runtime = store.read(paths.runtime_file(state)) or {}
+    except Unreadable:
+        return False
+    return runtime.get("version", RUNTIME_VERSION) == RUNTIME_VERSION and session in part(runtime, "sessions")
+
+
+def _is_in_place(state: str, root: str) -> bool:
+    """Return whether no link of the project's leads to the state: what a clone links to is not the clone's."""
+    if state != os.path.join(root, STATE_DIR):
+        return True
+    return os.path.realpath(state) == os.path.join(os.path.realpath(root), STATE_DIR)
+
+
+def find(identity: str, at: Iterable[str]) -> Record | None:
+    for place in at if identity else ():
+        if (record := _read(identity, place)) is not None:
+            return record
+    return None
+
+
+def _read(identity: str, place: str) -> Record | None:
+    try:
+        stored = loads(read_file(os.path.join(place, identity), LARGEST_RECORD).decode("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(stored, dict) or stored.get("version") != VERSION or not os.path.isabs(str(stored.get("path"))):
+        return None
+    return Record(identity, place, stored)
+
+
+# -- the state directory ------------------------------------------------------------------------------------------------
+
+
+def make_state_dir(state: str) -> None:
+    """Make the state directory and its record, unless they are there. The directory ignores itself, so that git never
+    shows it. Raises NotOurs where the caller may not write there."""
+    require(state)
+    if os.path.lexists(paths.id_file(state)):
+        return
+    store.require_in_project(state)
+    store.make_dir(state, state)
+    store.write_new(os.path.join(state, ".gitignore"), "*\n")
+    _begin(state)
+
+
+def require(state: str) -> None:
+    """Raise NotOurs for a path at which nothing can be."""
+    for standing in REASONS:
+        beginning = _nowhere(standing, "")
+        if state.startswith(beginning + os.sep):
+            raise NotOurs(standing, state.removeprefix(beginning))
+
+
+def _nowhere(standing: str, state: str) -> str:
+    return f"{NOWHERE}{os.sep}{standing}{state}"
+
+
+def _begin(state: str) -> Record:
+    """The record comes first: an id without one would be a stranger's."""
+    record = _new_record(state)
+    if not store.write_new(paths.id_file(state), f"{record.identity}\n"):
+        _remove(record)  # another process was first
+        return find(identity_of(state), places(_root_of(state))) or record
+    return record
+
+
+def _new_record(state: str, known: Iterable[str] = ()) -> Record:
+    """Written to the first place that can be. Raises NotOurs where none can."""
+    identity = os.urandom(ID_LENGTH // 2).hex()
+    for place in places(_root_of(state)):
+        record = Record(identity, place, {"path": os.path.realpath(state), "name": state, "known": list(known)})
+        try:
+            _write(record)
+        except (OSError, Unwritable):
+            continue
+        return record
+    raise NotOurs(NO_PLACE, state)
+
+
+def _root_of(state: str) -> str:
+    return state.removesuffix(IN_PROJECT) if state.endswith(IN_PROJECT) else os.path.dirname(state)
+
+
+def take_again(own: Ownership) -> Record:
+    """Give a state that is ours by its own word alone a new id and a new record, which knows nothing of the user's
+    word in it. Raises OSError or Unwritable."""
+    record = _new_record(own.state)
+    store.replace(paths.id_file(own.state), f"{record.identity}\n")
+    return record
+
+
+def adopt(state: str, known: Iterable[str]) -> Record:
+    """Take a stranger's state as one's own, with the rows in it that count as the user's word."""
+    record = _new_record(state, known)
+    store.replace(paths.id_file(state), f"{record.identity}\n")
+    return record
+
+
+def move_aside(state: str, now: float) -> str:
+    """Move a whole state directory to a place beside it that git does not show, and answer where it is."""
+    shelf = paths.aside_dir(state)
+    store.require_in_project(state)
+    store.make_dir(shelf, os.path.dirname(shelf))
+    store.write_new(os.path.join(shelf, ".gitignore"), "*\n")
+    return store.move_to(state, os.path.join(shelf, str(int(now * 1000))))
+
+
+def aside_of_ours(state: str, root: str) -> str:
+    """The newest state directory that was moved aside here and is ours; empty where none is."""
+    shelf = paths.aside_dir(state)
+    try:
+        entries = sorted(os.listdir(shelf), reverse=True)
+    except OSError:
+        return ""
+    at = places(root)
+    for name in entries:
+        aside = os.path.join(shelf, name)
+        record = find(identity_of(aside), at)
+        if record is not None and record.path == os.path.realpath(state):
+            return aside
+    return ""
+
+
+def bring_back(aside: str, state: str, now: float) -> None:
+    """Put a state of ours back that another user of the directory had moved aside; theirs is moved aside in turn."""
+    if os.path.lexists(state):
+        move_aside(state, now)
+    os.rename(aside, state)
+
+
+def looks_alive(state: str, now: float) -> bool:
+    """Return whether somebody may be at work in it: files are swapped, a lock is held, or a file is an hour old."""
+    if os.path.lexists(paths.swap_journal(state)):
+        return True
+    for folder, _, files in os.walk(state):
+        for name in files:
+            path = os.path.join(folder, name)
+            try:
+                if now - os.lstat(path).st_mtime < 3600.0 or (name.endswith(".lock") and store.is_locked(path)):
+                    return True
+            except OSError:
+                continue
+    return False
+
+
+# -- what is on -----------------------------------------------------------------------------------------------------------
+
+
+def settle(own: Ownership, on: Mapping[str, str], sessions: Collection[str]) -> None:
+    """Bring the record up to what is on in the runtime file, by session. Of a session that has no row there any more
+    the record keeps what was on, until that is told. A place that cannot be written changes nothing."""
+    record = own.record
+    if record is None or _settled(record, own.state, on, sessions) == (record.live, record.path, record.name):
+        return
+    try:
+        with _locked(record):
+            record = own.record = _read(record.identity, record.place) or record
+            before = record.in_index
+            record.live, record.path, record.name = _settled(record, own.state, on, sessions)
+            _write(record)
+            if before != record.in_index:
+                _remove_from_index(before, record.place)
+    except (OSError, Unwritable, Busy):
+        return
+    if not record.live:
+        _sweep(record.place)
+
+
+def _settled(
+    record: Record, state: str, on: Mapping[str, str], sessions: Collection[str]
+) -> tuple[dict[str, str], str, str]:
+    live = {session: what for session, what in record.live.items() if session not in sessions}
+    for session, what in on.items():
+        live[session] = clip(what, LONGEST_ON)
+    return live, os.path.realpath(state), state
+
+
+class Removed:
+    """What was on in a session whose row is not there any more, and where its state was."""
+
+    def __init__(self, session: str, record: Record) -> None:
+        self.session = session
+        self.record = record
+        self.state = record.name
+        self.on = record.live[session]
+
+
+def removed(own: Ownership, root: str, sessions: Collection[str], session: str = "") -> list[Removed]:
+    """The sessions, or the one that is named, that were on here or above and have no row any more."""
+    found = []
+    for record in _records_around(own.state, root):
+        is_own = own.record is not None and record.identity == own.record.identity
+        for name in record.live:
+            is_told = is_own and name in sessions
+            if not is_told and session in ("", name) and (is_own or identity_of(record.path) != record.identity):
+                found.append(Removed(name, record))
+    return found
+
+
+def tell(what: Removed) -> bool:
+    """Take it out of the record: it is told once. Answers whether nobody else has told it meanwhile."""
+    try:
+        with _locked(what.record):
+            record = _read(what.record.identity, what.record.place)
+            if record is None or record.live.pop(what.session, None) is None:
+                return False
+            _write(record)
+    except (OSError, Unwritable, Busy):
+        return False
+    return True
+
+
+def _records_around(state: str, root: str) -> Iterator[Record]:
+    """Those of this directory's name and of the directories above: without a state directory, a directory below it
+    takes itself for the project."""
+    states = [state, root + IN_PROJECT]
+    while (above := os.path.dirname(root)) != root:
+        root = above
+        states.append(root.rstrip(os.sep) + IN_PROJECT)
+    for place in places(_root_of(state)):
+        for name in dict.fromkeys(states):
+            for identity in _listed(f"{place}{os.sep}{BY_PATH}{name}"):
+                if (record := _read(identity, place)) is not None:
+                    yield record
+
+
+def every() -> Iterator[Removed]:
+    """What is on in all projects of this user, by session."""
+    for place in places(os.sep + "nowhere"):
+        for identity in _listed(place):
+            record = _read(identity, place)
+            if record is None or not os.path.isdir(_root_of(record.path)):
+                continue
+            for session in record.live:
+                yield Removed(session, record)
+
+
+def forget(state: str) -> None:
+    """Remove the record of a directory that is about to go."""
+    record = find(identity_of(state), places(_root_of(state)))
+    if record is not None:
+        _remove(record)
+
+
+# -- the user's word ------------------------------------------------------------------------------------------------------
+
+
+def mark_of(row: Mapping[str, Any]) -> str:
+    """Return what a record keeps of a row in which the user pinned or allowed something."""
+    kept = {key: value for key, value in row.items() if key not in NOT_OF_A_ROW}
+    return sha256(store.encode(dumps(kept)))[:ID_LENGTH]
+
+
+def is_users_word(row: Mapping[str, Any]) -> bool:
+    return row.get("actor") == "user" and row.get("kind") in AUTHORITY
+
+
+def note_words(state: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Keep the marks of rows in which the user pinned or allowed something, before they are in the ledger. Raises
+    NotOurs where no record can be written: the rows would be nobody's."""
+    marks = [mark_of(row) for row in rows if is_users_word(row)]
+    if not marks:
+        return
+    record = find(identity_of(state), places(_root_of(state)))
+    if record is None:
+        raise NotOurs(NO_PLACE, state)
+    try:
+        with _locked(record):
+            record = _read(record.identity, record.place) or record
+            record.known += [mark for mark in marks if mark not in record.known]
+            _write(record)
+    except OSError as error:
+        raise store.unwritable(record.file, error) from None
+
+
+def known_words(state: str) -> frozenset[str]:
+    """The marks of all rows that are the user's word in a state directory."""
+    record = find(identity_of(state), places(_root_of(state)))
+    return frozenset(record.known if record is not None else ())
+
+
+def believed(state: str, rows: list[Any]) -> list[Any]:
+    """The rows without those that claim the user's word and that no hook or terminal of theirs wrote."""
+    if not any(map(is_users_word, rows)):
+        return rows
+    known = known_words(state)
+    return [row for row in rows if not is_users_word(row) or mark_of(row) in known]
+
+
+# -- the files outside ----------------------------------------------------------------------------------------------------
+
+
+def _locked(record: Record) -> store.Lock:
+    return store.Lock(f"{record.file}.lock", store.deadline(PATIENCE))
+
+
+def _write(record: Record) -> None:
+    """The launcher reads the first line, as it reads that of the runtime file."""
+    os.makedirs(record.place, mode=0o700, exist_ok=True)
+    first = f'{{"version": {VERSION}, "live": {dumps(sorted(record.live))}'
+    rest = {"path": record.path, "name": record.name, "on": record.live, "known": record.known}
+    store.replace(record.file, f"{first},\n{dumps(rest)[1:]}\n")
+    if not record.live:
+        _remove_from_index(record.in_index, record.place)
+    elif not os.path.exists(record.in_index):
+        os.makedirs(os.path.dirname(record.in_index), exist_ok=True)
+        with open(record.in_index, "wb", opener=_create):
+            pass
+
+
+def _create(path: str, flags: int) -> int:
+    return regular_file(path, flags | os.O_NOFOLLOW)
+
+
+def _remove(record: Record) -> None:
+    _remove_from_index(record.in_index, record.place)
+    for path in (record.file, f"{record.file}.lock"):
+        try:
+            os.unlink(path)
+        except OSError:
+            pass
+
+
+def _remove_from_index(path: str, place: str) -> None:
+    """And the directories above it that are empty then."""
+    try:
+        os.unlink(path)
+        while (path := os.path.dirname(path)) != place:
+            os.rmdir(path)
+    except OSError:
+        pass
+
+
+def _sweep(place: str) -> None:
+    """Remove records of directories that are gone."""
+    for count, identity in enumerate(_listed(place)):
+        if count == MOST_SWEPT:
+            return
+        record = _read(identity, place)
+        if record is not None and _is_left_over(record):
+            _remove(record)
+
+
+def _is_left_over(record: Record) -> bool:
+    try:
+        age = time.time() - os.lstat(record.file).st_mtime
+    except OSError:
+        return True
+    return age > KEPT_FOR and not os.path.lexists(record.path)
+
+
+def _listed(directory: str) -> list[str]:
+    """The ids that have a file in a directory."""
+    try:
+        entries = os.listdir(directory)
+    except (OSError, ValueError):
+        return []
+    return sorted(name for name in entries if len(name) == ID_LENGTH and HEX.issuperset(name))
