@@ -60,7 +60,7 @@ class Hold:
         """The lock appears with its content at once: an empty one of ours could not be told from git's own."""
         aside = os.path.join(self.directory, f"omo-lock-{self.mark}")
         try:
-            with open(aside, "w", encoding="ascii") as file:
+            with open(aside, "x", encoding="ascii") as file:
                 file.write(f"{self.mark}\nomo has swapped files for a run of the tests; it puts them back by itself\n")
         except OSError as error:
             if error.errno in NOT_WRITABLE:
