@@ -9,11 +9,12 @@ finds one whose owner is gone puts back from it.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from omo import progress, safe_open
+from omo import safe_open
 from omo.errors import NotEvaluable, NotMade, OmoError, Unwritable
 from omo.json_text import dumps, loads
 from omo.proof import git, git_hold, swap_files, swap_journal
@@ -82,8 +83,7 @@ class Swap:
             raise NotMade(UNDER_WAY, fix="try again when it has ended")
         try:
             # Of one who was killed since this command began, which has told of others.
-            for line in _recover(self.state, self.root):
-                progress.say(line)
+            _tell(_recover(self.state, self.root))
             if os.path.lexists(paths.swap_journal(self.state)):
                 raise NotMade("what was swapped before is not put back yet", fix="omo status")
             identity = os.urandom(swap_journal.ID_BYTES).hex()
@@ -169,14 +169,13 @@ class Swap:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        has_ended = False
+        has_asker = False
         try:
             self._close()
-            has_ended = kind is None
+            has_asker = kind is None and not self.unmoved
         finally:
-            if not has_ended:  # whoever asked for it gets an error instead
-                for line in self.notes():
-                    progress.say(line)
+            if not has_asker:  # there is an error instead, or will be one: git does not answer
+                _tell(self.notes())
 
     def _entered(self) -> swap_files.Tree:
         if self._tree is None:
@@ -491,6 +490,12 @@ class _Signals:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._depth -= 1
+
+
+def _tell(lines: list[str]) -> None:
+    """Say on stderr what a user must read whatever becomes of the command."""
+    for line in lines:
+        print(f"omo: {line}", file=sys.stderr)
 
 
 def _message_of(error: OSError) -> str:
