@@ -92,30 +92,29 @@ def test_a_list_that_began_without_git_ends_without(tmp_path: Path) -> None:
     assert not (place.root / "left").exists()
 
 
-def test_a_git_that_is_slow_moves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_git_can_be_started_nothing_is_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = Place(tmp_path / "project")
     lay(place.root, {"a": b"the work", "other": b"x"})
     place.git("init", "-q")
-    slow = tmp_path / "slow" / "git"
-    slow.parent.mkdir()
-    slow.write_text("#!/bin/sh\nexec sleep 600\n")
-    slow.chmod(0o755)
     swap = Swap(str(place.root), place.state, {"without": {"a": file(b"base")}}, base.Untracked(str(place.root)))
     with swap:
         swap.put("without")
         lay(place.root, {"left": b"by a run"})
-        monkeypatch.setattr("omo.proof.git.run.__kwdefaults__", {"stdin": b""})
-        monkeypatch.setattr("omo.proof.git.start.__kwdefaults__", {"seconds": 0.2, "stdin": b"", "repository": None})
-        monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
-    monkeypatch.undo()
-    assert "gave no answer in time" in swap.unmoved
-    assert seen(place.root) == {name: (text, 0o644) for name, text in FILES_OF_SLOW.items()}
+        monkeypatch.setenv("PATH", str(tmp_path))
+    assert "git ls-files failed" in swap.unmoved
+    assert seen(place.root) == {name: (text, 0o644) for name, text in LEFT.items()}
 
 
-FILES_OF_SLOW = {"a": b"the work", "other": b"x", "left": b"by a run"}
+LEFT = {"a": b"the work", "other": b"x", "left": b"by a run"}
 
 
 # -- what is told
+
+
+def test_the_lock_that_went_with_gits_directory_is_named(work: Project) -> None:
+    work.write("../meanwhile", "mv .git elsewhere\n")
+    said = work.omo("ulw", "done").err
+    assert "if git says later that its index is locked, remove index.lock there" in said
 
 
 def test_a_file_that_is_deleted_meanwhile_comes_back_and_is_named(work: Project) -> None:

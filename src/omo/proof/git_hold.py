@@ -91,13 +91,18 @@ class Hold:
         moved = ""
         if self.is_locked and not self._is_own_lock():
             moved = "git's index lock was taken away while files were swapped"
+            if not os.path.isdir(self.directory):  # the lock is still in it
+                moved = (
+                    f"{self.directory} was moved or removed while files were swapped; if git says later that its index "
+                    "is locked, remove index.lock there"
+                )
         self.sweep()
         if not self.is_locked and not moved and _staged(self.root) != self._staged:
             moved = "git's index was changed while files were swapped"
         self.is_locked = False
         before, self._head = self._head or "", None
         head = git.head(self.root)
-        if head != before:
+        if head != before and not moved:
             moved = f"HEAD moved from {before[:12] or 'nothing'} to {head[:12] or 'nothing'} while files were swapped"
         return moved
 

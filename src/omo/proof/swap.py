@@ -175,7 +175,7 @@ class Swap:
             has_asker = kind is None and not self.unmoved
         finally:
             if not has_asker:  # there is an error instead, or will be one: git does not answer
-                _tell(self.notes())
+                _tell([*([self.moved] if self.moved else []), *self.notes()])
 
     def _entered(self) -> swap_files.Tree:
         if self._tree is None:
