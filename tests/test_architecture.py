@@ -190,6 +190,7 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
         "proof/git_hold.py",
         "proof/swap.py",
         "proof/swap_files.py",
+        "proof/swap_journal.py",
         "cli/doctor.py",
         "cli/setup.py",
     }

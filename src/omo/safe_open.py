@@ -31,6 +31,11 @@ def regular_file(path: str | bytes | os.PathLike[str], flags: int) -> int:
     raise NotAFile(0, "it is no file", path)
 
 
+def own_file(path: str | bytes | os.PathLike[str], flags: int) -> int:
+    """The same opener for a file of ours, which is never a link: what it leads to is somebody else's."""
+    return regular_file(path, flags | os.O_NOFOLLOW)
+
+
 def read_start(path: str | os.PathLike[str], most: int, *, follow_link: bool = False) -> tuple[bytes, bool]:
     """The first `most` bytes of a regular file, and whether they are all."""
     descriptor = open_file(path, follow_link=follow_link)

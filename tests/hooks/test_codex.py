@@ -34,7 +34,7 @@ class Codex(Host):
         known = {name: os.environ[name] for name in ("PATH", "HOME")}
         return {**known, "PLUGIN_ROOT": str(ROOT), "PLUGIN_DATA": str(self.data), **self.environ, **extra}
 
-    def command(self, event: str) -> str:
+    def command(self, event: str, stdin: bytes) -> str:
         (group,) = OF_CODEX[event]
         return str(group["hooks"][0]["command"])
 

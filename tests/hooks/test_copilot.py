@@ -34,7 +34,7 @@ class Copilot(Host):
         project = {"COPILOT_PROJECT_DIR": str(self.project), "CLAUDE_PROJECT_DIR": str(self.project)}
         return {**known, **ours, **project, "COPILOT_HOME": str(self.data), **self.environ, **extra}
 
-    def command(self, event: str) -> str:
+    def command(self, event: str, stdin: bytes) -> str:
         (group,) = OF_COPILOT[event]
         return str(group["hooks"][0]["command"])
 

@@ -271,7 +271,8 @@ def test_without_the_variable_too(host: Host) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"x", b"\xff\n\n", b"[]", b'{"version": 1, "live": ["abc123"],\n"path": 7, "on": "x"}', b"{" * 9000]
+    "content",
+    [b"", b"x", b"\xff\n\n", b"[]", b'{"version": 1, "live": ["abc123"],\n"path": 7, "on": "x"}', b"{" * 9000],
 )
 def test_a_record_of_any_content_is_survived(host: Host, content: bytes) -> None:
     host.prompt("ulw fix it")

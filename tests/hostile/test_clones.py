@@ -77,7 +77,7 @@ def journal_for(*targets: str) -> Callable[[Clone], None]:
         shutil.rmtree(state)
         ownership.make_state_dir(state)
         old = {name: swap_files.File(b"old\n", swap_files.FILE_MODE) for name in ("a.py", "b.py")}
-        with Swap(str(made), state, {"old": old}, lambda: []) as swap:
+        with Swap(str(made), state, {"old": old}, list) as swap:
             swap.put("old")
             for name in ("swap.journal", "swap"):
                 source, target = Path(state, name), clone.state / name
@@ -155,7 +155,9 @@ def interpreters(clone: Clone) -> None:
 
 def project_settings(clone: Clone) -> None:
     gates = {"tests": f"touch {clone.witness}"}
-    clone.write(".sisyphus/omo.json", json.dumps({"gates": gates, "max_stop_blocks": 10**6, "computer_control": ["**"]}))
+    clone.write(
+        ".sisyphus/omo.json", json.dumps({"gates": gates, "max_stop_blocks": 10**6, "computer_control": ["**"]})
+    )
 
 
 def programs_of_git(clone: Clone) -> None:
@@ -312,9 +314,7 @@ def open_in_session(host: Host, clone: Clone) -> list[str]:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_opening_a_clone_runs_nothing_writes_nothing_and_allows_nothing(
-    clone: Clone, data: Path, attack: str
-) -> None:
+def test_opening_a_clone_runs_nothing_writes_nothing_and_allows_nothing(clone: Clone, data: Path, attack: str) -> None:
     ATTACKS[attack](clone)
     commit_all(clone)
     host = Host(clone.root, data=data)
@@ -347,7 +347,7 @@ def test_turning_something_on_in_a_clone_begins_with_nothing_of_it(clone: Clone,
     ATTACKS[attack](clone)
     commit_all(clone)
     host = Host(clone.root, data=data)
-    outside = {path: held for path, held in everything_below(clone.home, clone.outside).items()}
+    outside = everything_below(clone.home, clone.outside)
     of_git = everything_below(clone.root / ".git")
     host.prompt("ulw say what this does", session_id="new", env={**SHOWS, **clone.environ})
     host.send("PreToolUse", session_id="new", env=SHOWS, tool_name="Bash", tool_input={"command": "omo ulw done"})
@@ -376,7 +376,9 @@ def test_the_user_s_own_state_works(clone: Clone, data: Path) -> None:
 
 
 @pytest.mark.parametrize("argv", [("status",), ("doctor",), ("--version",), ("stop-continuation", "--all")])
-def test_the_commands_of_a_terminal_start_no_program_of_the_clone(clone: Clone, data: Path, argv: tuple[str, ...]) -> None:
+def test_the_commands_of_a_terminal_start_no_program_of_the_clone(
+    clone: Clone, data: Path, argv: tuple[str, ...]
+) -> None:
     interpreters(clone)
     evil = clone.script("bin/python3")
     commit_all(clone)

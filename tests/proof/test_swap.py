@@ -555,7 +555,7 @@ def test_a_damaged_journal_is_kept_and_told_of(place: Place) -> None:
     journal = Path(paths.swap_journal(place.state))
     journal.write_bytes(journal.read_bytes()[:-1])
     (line,) = recover(place.state, str(place.root))
-    assert "cannot be read (it was cut off)" in line
+    assert "is not as omo writes it here (it was cut off): nothing of it was done" in line
     assert not journal.exists()
     assert [name for name in place.left() if name.startswith("swap.journal.corrupt-")]
 
@@ -571,7 +571,7 @@ def test_a_copy_of_a_project_that_is_swapped_puts_back_its_own_files(place: Plac
         assert (place.root / "a").read_bytes() == b"base"
 
 
-def test_a_state_elsewhere_puts_back_in_the_worktree_that_was_swapped(tmp_path: Path) -> None:
+def test_a_state_elsewhere_puts_back_in_the_project_that_was_swapped_alone(tmp_path: Path) -> None:
     root, other, state = tmp_path / "root", tmp_path / "other", tmp_path / "state"
     lay(root, {"a": b"new"})
     lay(other, {"a": b"another worktree's"})
@@ -579,9 +579,13 @@ def test_a_state_elsewhere_puts_back_in_the_worktree_that_was_swapped(tmp_path: 
     swap.__enter__()
     swap.put("without")
     die(swap)
-    assert recover(str(state), str(other))
-    assert (root / "a").read_bytes() == b"new"
-    assert (other / "a").read_bytes() == b"another worktree's"
+    (line,) = recover(str(state), str(other))
+    assert f"it was written for {root}" in line
+    assert ((root / "a").read_bytes(), (other / "a").read_bytes()) == (b"base", b"another worktree's")
+    (kept,) = state.glob("swap.journal.corrupt-*")
+    kept.rename(state / "swap.journal")
+    assert recover(str(state), str(root))
+    assert ((root / "a").read_bytes(), (other / "a").read_bytes()) == (b"new", b"another worktree's")
 
 
 def test_where_the_state_is_on_another_file_system_originals_wait_beside(tmp_path: Path) -> None:

@@ -292,6 +292,8 @@ def of_host(look: Look, probe: Probe) -> DoctorFinding:
 
 def state_directory(probe: Probe) -> DoctorFinding:
     state = probe.context.state
+    if (link := store.link_to_state(os.path.join(state, "a file"))) is not None:
+        return fail(f"{link} is a link, and omo neither reads nor writes behind it", store.NO_LINK)
     try:
         if os.path.lexists(state):
             with tempfile.NamedTemporaryFile(prefix=".doctor-", dir=state, buffering=0) as file:

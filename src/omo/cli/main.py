@@ -143,7 +143,8 @@ def _put_back_first(arguments: argparse.Namespace, context: Context) -> None:
 
     from omo.state import paths
 
-    if not os.path.lexists(paths.swap_journal(context.state)):
+    journals = paths.swap_journal(context.state), paths.swap_unfinished(context.state)
+    if not any(map(os.path.lexists, journals)):
         return
     from omo.errors import Busy
     from omo.proof import swap

@@ -85,7 +85,7 @@ def _require_printed_elsewhere(report: Report) -> None:
     if not stat.S_ISREG(printed.st_mode):
         return
     tracked = git.run(report.root, "ls-files", "-z", "--cached").lines
-    for path in [*tracked, *base.untracked(report.root)]:
+    for path in [*tracked, *base.Untracked(report.root)()]:
         full = os.path.join(report.root, path)
         if os.path.isfile(full) and os.path.samestat(os.stat(full), printed):
             fix = "print it elsewhere: omo report --md > /tmp/report.md"

@@ -440,26 +440,35 @@ class Rounds:
         from omo.views.report import markdown, page
         from omo.views.report.gather import gather
 
-        directory = self.arguments.out or os.path.join(self.context.state, "runs")
+        own = os.path.join(self.context.state, "runs")
+        directory = self.arguments.out or own
         receipt = Path(directory, "receipt.json")
         try:
+            if directory == own:
+                store.make_dir(own, self.context.state)
             for name in ("report.html", "report.md", "receipt.json"):  # of an earlier run
                 Path(directory, name).unlink(missing_ok=True)
             report = gather(self._now(), self.session)
             os.makedirs(directory, exist_ok=True)
             for name, text in (("report.html", page.render(report)), ("report.md", markdown.render(report))):
-                Path(directory, name).write_bytes(store.encode(text))
+                _write_new(Path(directory, name), text)
         except (OmoError, OSError) as error:
             self._say(f"no report could be left: {error}")
             return ""
         if report.verdict.level == outcome.PROVEN:
             try:
-                receipt.write_bytes(store.encode(receipt_of(self._now(), self.session)))
+                _write_new(receipt, receipt_of(self._now(), self.session))
             except OmoError as error:
                 self._say(f"no receipt: {error.message}; {error.fix}, then omo receipt write")
             except OSError as error:
                 self._say(f"no receipt could be left: {error}")
         return os.path.join(directory, "report.html")
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Write a file that is not there. A link that was put there meanwhile is not followed."""
+    with open(path, "xb") as file:
+        file.write(store.encode(text))
 
 
 def _is_open(row: SessionRow | None) -> bool:

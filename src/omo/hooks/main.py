@@ -10,7 +10,7 @@ import time
 from omo import hosts, settings
 from omo.clock import stamp
 from omo.errors import OmoError, Unreadable
-from omo.safe_open import regular_file
+from omo.safe_open import own_file
 from omo.state import ownership, paths, runtime, store
 
 TYPE_CHECKING = False
@@ -241,7 +241,8 @@ def _decide(name: str, handle: Handler, event: Event, world: World) -> Answer:
 
 def _put_back(name: str, world: World) -> list[str]:
     """Put back the files that a killed process had swapped, before anything else. The lines are for the user."""
-    if name == "statusline" or not os.path.lexists(paths.swap_journal(world.state)):
+    journals = paths.swap_journal(world.state), paths.swap_unfinished(world.state)
+    if name == "statusline" or not any(map(os.path.lexists, journals)):
         return []
     from omo.proof import swap
 
@@ -271,9 +272,11 @@ def log(state: str, name: str, error: BaseException) -> None:
     """Detail for `omo doctor`. Only where there is a state directory already; never a second failure."""
     try:
         path = paths.log_file(state)
+        if store.link_to_state(path) is not None:
+            return
         if os.path.exists(path) and os.path.getsize(path) > LONGEST_LOG:
             os.replace(path, path + ".old")
-        with open(path, "a", encoding="utf-8", errors="replace", opener=regular_file) as file:
+        with open(path, "a", encoding="utf-8", errors="replace", opener=own_file) as file:
             file.write(f"{stamp(time.time())} {name} {type(error).__name__}: {error}\n")
     except OSError:
         pass

@@ -37,6 +37,7 @@ RULES = ".gitignore"
 UNREADABLE = "unreadable: "
 BY_TIMES = "t"  # begins the digest of a file that was not read
 MAKE_READABLE = "make it readable, or have git ignore it"
+LISTED = ("ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore")
 OWN_DIRECTORIES = (".sisyphus/cc-omo/", ".sisyphus/cc-omo.aside/", ".sisyphus/evidence/")
 # Looked at wherever they are, also where git is told to ignore them: each changes what a test runner does.
 ALWAYS_LOOKED_AT = (
@@ -300,11 +301,34 @@ def _without_leftovers(root: str, head: str | None, changed: Files, left_out: It
     return _without(changed, [*left_out, *leftovers])
 
 
-def untracked(root: str) -> frozenset[str]:
-    """The files that git does not know and does not ignore; outside of git all. What tests leave behind is none."""
-    listed = git.run(root, "ls-files", "-z", "--others", "--exclude-per-directory=.gitignore")
-    paths = listed.lines if listed.ok else _list_without_git(root).paths
-    return frozenset(path for path in paths if not _is_own(path) and not is_leftover(path) and not _is_mask(root, path))
+class Untracked:
+    """Lists the files that git does not know and does not ignore; outside of git all. What tests leave behind is none.
+
+    Called again it asks in the same way, or raises NotEvaluable: for a git that has lost its configuration, its index
+    or its directory every file would be one that nobody knows. What git knew the first time is never in a later list.
+    """
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._place: str | None = None  # of the repository that answered first; empty for none
+        self._known: frozenset[str] = frozenset()
+
+    def __call__(self) -> frozenset[str]:
+        place = git.place_of_repository(self.root)
+        if self._place is None:
+            answer = git.run(self.root, *LISTED)
+            self._place = place if answer.ok else ""
+        elif self._place:
+            if place != self._place:
+                raise NotEvaluable("git's directory is not where it was", fix="git status")
+            answer = git.require(git.run(self.root, *LISTED), LISTED[0])
+        if self._place:
+            tracked, paths, _ = git.sorted_out(answer)
+            self._known = self._known or frozenset(tracked)
+        else:
+            paths = _list_without_git(self.root).paths
+        found = {path for path in paths if not _is_own(path) and not is_leftover(path)}
+        return frozenset(path for path in found - self._known if not _is_mask(self.root, path))
 
 
 def _is_mask(root: str, path: str) -> bool:

@@ -211,6 +211,8 @@ def _lay_out_rules(root: Path, base: str, rules: Path) -> None:
     for path, content in zip(ids, git.blobs(root, list(ids.values())), strict=True):
         if content is None:
             raise NotEvaluable(f"{path} of the base cannot be read", fix="git fsck")
+        if not globs.is_inside(str(rules), os.path.normpath(rules / path)):  # a tree of git's that was made by hand
+            raise NotEvaluable(f"{path} of the base lies outside of it", fix="git fsck")
         (rules / path).parent.mkdir(parents=True, exist_ok=True)
         (rules / path).write_bytes(content)
 
@@ -220,6 +222,8 @@ def _not_ignored(rules: Path, prefix: str, paths: Sequence[str]) -> list[str]:
         return []
     for path in paths:
         if path.endswith("/"):  # a rule such as build/ is about directories only, so it must be one
+            if not globs.is_inside(str(rules), os.path.normpath(rules / prefix / path)):
+                raise NotEvaluable(f"{path} lies outside of the project")
             (rules / prefix / path).mkdir(parents=True, exist_ok=True)
     # It takes no literal pathspecs; ./ keeps a name such as :x from being read as anything but a name.
     names = [f"./{prefix}{path}" for path in paths]

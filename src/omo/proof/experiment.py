@@ -223,7 +223,7 @@ class _Trial:
         again = [each for each in TRIED_AGAIN if each[0] in names and each[1] in swapped_for]
         arrangements = {name: swapped_for[name] for name in [*names, *(other for _, other, _ in again)]}
         made = {}
-        with swap.Swap(subject.root, subject.state, arrangements, lambda: base.untracked(subject.root)) as swapped:
+        with swap.Swap(subject.root, subject.state, arrangements, base.Untracked(subject.root)) as swapped:
             for name in names:
                 run = shown.runs[name] = self._run(swapped, name, name)
                 for first, other, says_too_little in again:
@@ -239,13 +239,9 @@ class _Trial:
         if swapped.moved:
             for name, run in made.items():
                 gate_runs.record(subject, shown.command, name, replace(run, result="unknown", why=swapped.moved))
-            raise NotMade(f"{swapped.moved}, so that the runs count for nothing: try again")
-        if swapped.kept:
-            kept = [f"{clip(kept.path, 80)} (kept as {kept.kept_as})" for kept in swapped.kept]
-            shown.notes.append(f"put back over what stood there instead: {listed(kept, 6)}")
-        if swapped.appeared:
-            moved = [f"{clip(kept.path, 80)} (now {kept.kept_as})" for kept in swapped.appeared]
-            shown.notes.append(f"appeared meanwhile and moved aside: {listed(moved, 6)}")
+            why = "; ".join([swapped.moved, *swapped.notes()])
+            raise NotMade(f"{why}, so that the runs count for nothing: try again")
+        shown.notes += swapped.notes()
 
     def _run(self, swapped: swap.Swap, arrangement: str, recorded_as: str) -> CommandRun:
         swapped.put(arrangement)

@@ -60,7 +60,7 @@ class Hold:
         """The lock appears with its content at once: an empty one of ours could not be told from git's own."""
         aside = os.path.join(self.directory, f"omo-lock-{self.mark}")
         try:
-            with open(aside, "w", encoding="ascii") as file:
+            with open(aside, "x", encoding="ascii") as file:
                 file.write(f"{self.mark}\nomo has swapped files for a run of the tests; it puts them back by itself\n")
         except OSError as error:
             if error.errno in NOT_WRITABLE:
@@ -91,13 +91,18 @@ class Hold:
         moved = ""
         if self.is_locked and not self._is_own_lock():
             moved = "git's index lock was taken away while files were swapped"
+            if not os.path.isdir(self.directory):  # the lock is still in it
+                moved = (
+                    f"{self.directory} was moved or removed while files were swapped; if git says later that its index "
+                    "is locked, remove index.lock there"
+                )
         self.sweep()
         if not self.is_locked and not moved and _staged(self.root) != self._staged:
             moved = "git's index was changed while files were swapped"
         self.is_locked = False
         before, self._head = self._head or "", None
         head = git.head(self.root)
-        if head != before:
+        if head != before and not moved:
             moved = f"HEAD moved from {before[:12] or 'nothing'} to {head[:12] or 'nothing'} while files were swapped"
         return moved
 

@@ -139,7 +139,7 @@ class _Look:
 
     def _with_swapped_files(self, hunks: Sequence[Hunk]) -> tuple[CommandRun, list[HunkResult]]:
         subject = self.subject
-        with swap.Swap(subject.root, subject.state, self.arrangements, lambda: base.untracked(subject.root)) as swapped:
+        with swap.Swap(subject.root, subject.state, self.arrangements, base.Untracked(subject.root)) as swapped:
             whole = self._swapped(swapped, WITHOUT)
             if whole.result == "pass":
                 if self.arrangements[ALL_BROKEN]:
@@ -171,10 +171,9 @@ class _Look:
         swapped.put(name)
         run = self._run(doing or name, swapped)
         swapped.put_back()
-        if swapped.moved or swapped.kept:
-            changed = (
-                swapped.moved or f"{listed([kept.path for kept in swapped.kept])} changed while files were swapped"
-            )
+        if swapped.moved or swapped.kept or swapped.deleted or swapped.unmoved:
+            names = [*(kept.path for kept in swapped.kept), *swapped.deleted]
+            changed = swapped.moved or swapped.unmoved or f"{listed(names)} changed while files were swapped"
             kept = [f"{kept.path} is kept as {kept.kept_as}" for kept in swapped.kept]
             raise NotEvaluable("; ".join([changed, *kept]), fix="try again")
         self._require_same()

@@ -9,16 +9,18 @@ finds one whose owner is gone puts back from it.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from omo import safe_open
-from omo.errors import NotMade, OmoError
+from omo.errors import NotEvaluable, NotMade, OmoError, Unwritable
 from omo.json_text import dumps, loads
-from omo.proof import git_hold, swap_files
+from omo.proof import git, git_hold, swap_files, swap_journal
 from omo.proof.swap_files import Arrangement, Kept
 from omo.state import ownership, paths, store
+from omo.text import clip, counted, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +30,13 @@ LOCK_SECONDS = 1.0  # another process may hold it for a moment, to see whether f
 GROUP_SECONDS = 1.0
 POLL = 0.01
 TRIES = 3
+MARKS = ("boot", "processes", "started")  # of a process
+MOST_PROCESSES = 1 << 22  # the highest number that a system gives one
 BOOT = "/proc/sys/kernel/random/boot_id"
+PROCESSES = "/proc/self/ns/pid"  # a container's own numbers name other processes outside
+PS_SECONDS = 5.0
+MOST_NAMED = 6
+LONGEST_NAME = 80
 UNDER_WAY = (
     "omo has swapped files of this project for a run of the tests (without the work, or with the old tests) and "
     "puts them back by itself when it ends"
@@ -49,6 +57,8 @@ class Swap:
         self.state = state
         self.kept: list[Kept] = []
         self.appeared: list[Kept] = []
+        self.deleted: list[str] = []  # by somebody else, while they were swapped
+        self.unmoved = ""  # why nobody can tell what a run has left in the project, or move it aside
         self.moved = ""
         self._arrangements = {name: dict(arrangement) for name, arrangement in arrangements.items()}
         self._list_untracked = list_untracked
@@ -59,6 +69,8 @@ class Swap:
         self._is_armed = False  # the journal is there
         self._is_touched = False  # something was changed since
         self._standing: Arrangement = {}
+        self._is_placed = False  # all of what stands was put
+        self._began = (0, 0)  # the file system of the journal, and when that was written, by its clock
         self._signals = _Signals()
 
     def __enter__(self) -> Swap:
@@ -70,10 +82,11 @@ class Swap:
         if self._lock < 0:
             raise NotMade(UNDER_WAY, fix="try again when it has ended")
         try:
-            _recover(self.state, self.root)  # of one who was killed since this command began, which has told of others
+            # Of one who was killed since this command began, which has told of others.
+            _tell(_recover(self.state, self.root))
             if os.path.lexists(paths.swap_journal(self.state)):
                 raise NotMade("what was swapped before is not put back yet", fix="omo status")
-            identity = os.urandom(6).hex()
+            identity = os.urandom(swap_journal.ID_BYTES).hex()
             self._git = git_hold.find(self.root, identity)
             self._tree = swap_files.read_tree(self.root, self.state, identity, self._arrangements)
             self.kept = self._tree.kept
@@ -99,11 +112,14 @@ class Swap:
             self._move_appeared(tree)
             if not self._is_armed:
                 self._arm(tree)
+            self._note_deleted(tree)
             self._is_touched = True
             self._standing = arrangement
+            self._is_placed = False
             tree.stage()
             tree.await_later_second(arrangement)
             tree.arrange(arrangement)
+            self._is_placed = True
         except OSError as error:
             if isinstance(error, OmoError):
                 raise
@@ -126,14 +142,40 @@ class Swap:
         """The gate's process group. If we are killed, it goes on writing into files that are no longer swapped."""
         if not self._is_armed:
             return
-        row = {"group": pgid, "started": _started(pgid), "boot": _boot()}
-        with open(os.path.join(paths.swap_dir(self.state), swap_files.GROUP_FILE), "w", encoding="ascii") as file:
+        tree = self._entered()
+        row = {"id": tree.identity, "group": pgid, **_marks_of(pgid)}
+        tree.require_real_stages()
+        place = os.path.join(paths.swap_dir(self.state), swap_files.GROUP_FILE)
+        swap_files.remove(place)
+        with open(place, "x", encoding="ascii") as file:
             file.write(dumps(row))
+
+    def notes(self) -> list[str]:
+        """What the user is told of a swap that came to its end, besides what its runs have shown."""
+        lines = []
+        if self.kept:
+            kept = [f"{clip(kept.path, LONGEST_NAME)} (kept as {kept.kept_as})" for kept in self.kept]
+            lines.append(f"put back over what stood there instead: {listed(kept, MOST_NAMED)}")
+        if self.deleted:
+            names = [clip(path, LONGEST_NAME) for path in self.deleted]
+            lines.append(f"deleted while files were swapped, and put back: {listed(names, MOST_NAMED)}")
+        if self.appeared:
+            moved = [f"{clip(kept.path, LONGEST_NAME)} (now {kept.kept_as})" for kept in self.appeared]
+            lines.append(f"appeared meanwhile and moved aside: {listed(moved, MOST_NAMED)}")
+        if self.unmoved:
+            lines.append(f"what a run has left in the project was not moved aside ({self.unmoved}): look at git status")
+        return lines
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._close()
+        has_asker = False
+        try:
+            self._close()
+            has_asker = kind is None and not self.unmoved
+        finally:
+            if not has_asker:  # there is an error instead, or will be one: git does not answer
+                _tell([*([self.moved] if self.moved else []), *self.notes()])
 
     def _entered(self) -> swap_files.Tree:
         if self._tree is None:
@@ -143,7 +185,10 @@ class Swap:
     def _arm(self, tree: swap_files.Tree) -> None:
         """The journal first: whatever lies about after a kill is named in it."""
         self._is_armed = True
-        tree.write_journal(self._git.directory if self._git else "")
+        swap_journal.write(tree, self._git.directory if self._git else "")
+        if self._began == (0, 0):
+            status = os.lstat(paths.swap_journal(self.state))
+            self._began = (status.st_dev, status.st_ctime_ns)
         tree.stage()
         if self._git is not None:
             self._git.take()
@@ -164,12 +209,14 @@ class Swap:
             return
         with self._signals.put_off():
             try:
-                if self._is_touched:
-                    _repeat(lambda: self._move_appeared(tree))
+                if self._is_touched and not _repeat(lambda: self._move_appeared(tree)):
+                    self.unmoved = "it cannot be moved"
             finally:
                 if self._is_touched:
+                    self._note_deleted(tree)
                     tree.put_back()
             self._standing = {}
+            self._is_placed = False
             self._is_touched = False
             self._is_armed = False
             _finish(tree, self._release_git)
@@ -189,18 +236,42 @@ class Swap:
             return
         try:
             untracked = set(self._list_untracked())
-        except OmoError:
-            return  # nobody can tell what is new, so nothing is moved
-        listed = {listed.path for listed in tree.files}
-        for path in sorted(untracked - self._untracked - listed):
-            full = os.path.join(self.root, path.rstrip("/"))
-            if os.path.lexists(full) and not tree.is_own(full):
-                self.appeared.append(tree.move_away(full, path.rstrip("/")))
+        except OmoError as error:
+            self.unmoved = error.message  # nobody can tell what is new, so nothing is moved
+            return
+        self.unmoved = ""
+        names = {listed.path for listed in tree.files}
+        for path in sorted({path.rstrip("/") for path in untracked - self._untracked} - names):
+            full = os.path.join(self.root, path)
+            if self._is_new(path) and not tree.is_own(full):
+                self.appeared.append(tree.move_away(full, path))
+
+    def _is_new(self, path: str) -> bool:
+        """Whether it was written since the journal. What git calls untracked now, as its rules for ignored files are
+        gone, was there before."""
+        if store.first_link(self.root, os.path.dirname(path) or os.curdir) is not None:
+            return False
+        try:
+            status = os.lstat(os.path.join(self.root, path))
+        except OSError:
+            return False
+        device, began = self._began
+        return status.st_dev != device or status.st_ctime_ns >= began
+
+    def _note_deleted(self, tree: swap_files.Tree) -> None:
+        """Note files that are gone and that nobody but somebody else can have deleted."""
+        if not self._is_placed:
+            return
+        for each in tree.files:
+            file = self._standing.get(each.path, each.original)
+            if file.content is not None and not os.path.lexists(each.full) and each.path not in self.deleted:
+                self.deleted.append(each.path)
 
 
 def is_under_way(state: str) -> bool:
     """Files are swapped, and whoever did it lives."""
-    if not os.path.lexists(paths.swap_journal(state)):
+    journal = paths.swap_journal(state)
+    if not os.path.lexists(journal) or store.link_to_state(journal) is not None:
         return False
     lock = _lock(state, 0.0)
     if lock < 0:
@@ -211,8 +282,11 @@ def is_under_way(state: str) -> bool:
 
 def recover(state: str, root: str) -> list[str]:
     """Put back what somebody who was killed had swapped. Lines for the user; none where there was nothing to do."""
-    if not os.path.lexists(paths.swap_journal(state)):
+    journal = paths.swap_journal(state)
+    if not os.path.lexists(journal) and not os.path.lexists(paths.swap_unfinished(state)):
         return []
+    if (link := store.link_to_state(journal)) is not None:
+        return [f"{link} is a link, and the journal of swapped files behind it is not looked at: {store.NO_LINK}"]
     lock = _lock(state, 0.0)
     if lock < 0:
         return []
@@ -232,24 +306,46 @@ def _recover(state: str, root: str) -> list[str]:
     """Call with the lock held."""
     journal = paths.swap_journal(state)
     if not os.path.lexists(journal):
+        swap_files.remove(paths.swap_unfinished(state))  # of one who was killed before anything was changed
         return []
     try:
-        tree, hold = swap_files.Tree.from_journal(state, root)
+        tree, git_directory = swap_journal.read(state, root)
+    except swap_journal.BadJournal as error:
+        kept = store.keep_as(journal, "corrupt", time.time())
+        return [
+            f"the journal of swapped files is not as omo writes it here ({clip(str(error), 200)}): nothing of it was "
+            f"done, and it is kept as {kept}; look at git status, and at that file for what is missing"
+        ]
     except OSError as error:
         return [f"files are still swapped, and {journal} cannot be read: {error.strerror or error}"]
-    except (ValueError, KeyError, TypeError) as error:
-        kept = store.keep_as(journal, "corrupt", time.time())
-        return [f"the journal of swapped files cannot be read ({error}) and is kept as {kept}: look at git status"]
-    _end_group(state)
-    changed = tree.put_back()
+    lines = _end_group(state, tree.identity)
+    try:
+        changed = tree.put_back()
+    except OmoError as error:
+        raise Unwritable("; ".join([error.message, *lines, *_lines_of(tree)]), fix=error.fix) from None
+    hold = _hold_of(tree) if git_directory else None
     _finish(tree, hold.sweep if hold is not None else lambda: None)
-    lines = []
     if changed or tree.kept:
-        count = f"{len(changed)} file{'' if len(changed) == 1 else 's'}"
+        count = counted(len(changed), "file")
         lines.append(f"a run of the tests with swapped files was ended in the middle: {count} put back as before")
-    for kept_file in tree.kept:
-        lines.append(f"what stood in {kept_file.path} instead is kept in {kept_file.kept_as}")
-    return lines
+    if git_directory and (hold is None or not swap_journal.is_same_git(tree, git_directory, hold)):
+        lines.append(
+            f"git's directory is not where it was when files were swapped ({clip(git_directory, 200)}): look at git "
+            "status, and if git says that its index is locked, remove index.lock there"
+        )
+    return lines + _lines_of(tree)
+
+
+def _lines_of(tree: swap_files.Tree) -> list[str]:
+    return [f"what stood in {clip(kept.path, 200)} instead is kept in {kept.kept_as}" for kept in tree.kept]
+
+
+def _hold_of(tree: swap_files.Tree) -> git_hold.Hold | None:
+    """The git directory that this project uses now, whatever a journal says; None where git does not answer."""
+    try:
+        return git_hold.find(tree.root, tree.identity)
+    except NotEvaluable:
+        return None
 
 
 def _lock(state: str, seconds: float) -> int:
@@ -257,6 +353,7 @@ def _lock(state: str, seconds: float) -> int:
     -1 where somebody else has it."""
     from fcntl import LOCK_EX, LOCK_NB, flock
 
+    store.require_no_link(paths.swap_lock(state))
     descriptor = os.open(paths.swap_lock(state), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     end = time.monotonic() + seconds
     while True:
@@ -270,17 +367,22 @@ def _lock(state: str, seconds: float) -> int:
         time.sleep(POLL)
 
 
-def _end_group(state: str) -> None:
-    """A gate whose omo was killed goes on by itself, and would write into what is put back."""
+def _end_group(state: str, identity: str) -> list[str]:
+    """A gate whose omo was killed goes on by itself, and would write into what is put back. Only a group that is
+    certainly that gate's is ended; the system uses numbers again."""
     try:
         raw = safe_open.read_file(os.path.join(paths.swap_dir(state), swap_files.GROUP_FILE), 4096)
         row = loads(raw.decode("ascii"))
-        group, started, boot = int(row["group"]), row["started"], row["boot"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return
-    # The system reuses numbers: with another leader, or after another boot, it is somebody else's group.
-    if group <= 1 or group == os.getpgrp() or boot != _boot() or _started(group) not in (started, ""):
-        return
+        group, marks = row["group"], {name: row[name] for name in MARKS}
+        is_of_this_swap = row["id"] == identity
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return []
+    if type(group) is not int or not is_of_this_swap or not 1 < group < MOST_PROCESSES or group == os.getpgrp():
+        return []
+    now = _marks_of(group)
+    if marks != now or not now["started"]:
+        is_there = not now["started"] and marks["boot"] == now["boot"] and _is_alive(group)
+        return [f"what the gate has started may still run, as process group {group}: look at it"] if is_there else []
     end = time.monotonic() + GROUP_SECONDS
     try:
         os.killpg(group, 9)
@@ -289,10 +391,27 @@ def _end_group(state: str) -> None:
             time.sleep(POLL)
     except (ProcessLookupError, PermissionError):
         pass
+    return []
+
+
+def _is_alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _marks_of(process: int) -> dict[str, str]:
+    """What tells a process from any other that has, had or will have its number; `started` is empty for one that is
+    gone."""
+    marks = {"boot": _boot(), "processes": _process_numbers()}
+    marks["started"] = _started(process) if marks["boot"] else _started_by_ps(process)
+    return marks
 
 
 def _started(process: int) -> str:
-    """When a process began, as the kernel counts; empty where it is gone, or there is no /proc."""
+    """When a process began, as the kernel counts since it was booted."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[19].decode("ascii")
@@ -300,10 +419,24 @@ def _started(process: int) -> str:
         return ""
 
 
+def _started_by_ps(process: int) -> str:
+    """The same where there is no /proc: date and time."""
+    environ = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
+    answer = git.Process(["ps", "-o", "lstart=", "-p", str(process)], environ, PS_SECONDS, b"").answer()
+    return answer.text.strip() if answer.ok else ""
+
+
 def _boot() -> str:
     try:
         with open(BOOT, encoding="ascii") as file:
             return file.read().strip()
+    except OSError:
+        return ""
+
+
+def _process_numbers() -> str:
+    try:
+        return os.readlink(PROCESSES)
     except OSError:
         return ""
 
@@ -357,6 +490,12 @@ class _Signals:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._depth -= 1
+
+
+def _tell(lines: list[str]) -> None:
+    """Say on stderr what a user must read whatever becomes of the command."""
+    for line in lines:
+        print(f"omo: {line}", file=sys.stderr)
 
 
 def _message_of(error: OSError) -> str:

@@ -1,4 +1,4 @@
-"""The files that are swapped: the list, the journal that has their originals, and how a path changes.
+"""The files that are swapped: the list of them, and how a path changes.
 
 A path changes by renames only. What stands there is moved aside and looked at: it goes if it is what we put there; if
 it is the original it waits to be put back; all else (a formatter's output, a person's edit) is kept and named.
@@ -17,19 +17,21 @@ from typing import NamedTuple
 from omo import safe_open
 from omo.digest import sha256
 from omo.errors import NotMade, Unwritable
-from omo.json_text import Json, dumps, loads
 from omo.proof import git_hold
 from omo.proof.git import FILE_MODE, LINK_MODE, PROGRAM_MODE
-from omo.state import paths
+from omo.state import paths, store
+from omo.text import clip
 
 MOST_BYTES = 64 * 1024 * 1024
-VERSION = 1
 TRIES = 3
 MOST_NAMED = 3
+IGNORED_LETTERS = frozenset(
+    chr(number)
+    for number in (*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF)  # as git has them
+)
 MOST_KEPT = 9  # versions of one path in one swap, each below a directory of its own
 SECOND = 1_000_000_000
 GROUP_FILE = "group"
-UNFINISHED = ".tmp"
 DIRECTORY, ODD = "d", "?"  # modes of what can stand at a path and is no file of ours
 
 
@@ -106,70 +108,10 @@ class Tree:
         self._keeps_whole_seconds = False
         self._last_second = 0
 
-    # -- the journal ------------------------------------------------------------------------------------------------
-
-    def write_journal(self, git_directory: str) -> None:
-        """One file, synced once. Contents follow the first line, one after the other."""
-        rows = []
-        for listed in self.files:
-            content = listed.original.content
-            row = {"path": listed.path, "mode": listed.original.mode, "permissions": listed.permissions}
-            row |= {"inode": listed.inode, "owner": list(listed.owner), "ours": sorted(listed.ours)}
-            row["modified"] = listed.modified
-            row |= {"size": None if content is None else len(content), "stage": self._named(listed.stage)}
-            rows.append(row)
-        head: Json = {"version": VERSION, "id": self.identity, "root": self.root, "state": self._named(self.state)}
-        head |= {"git": self._named(git_directory) if git_directory else ""}
-        head |= {"directories": self.directories, "files": rows}
-        journal = paths.swap_journal(self.state)
-        aside = f"{journal}{UNFINISHED}"
-        remove(aside)
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        try:
-            _write_all(descriptor, dumps(head).encode("utf-8", "surrogateescape") + b"\n")
-            for listed in self.files:
-                _write_all(descriptor, listed.original.content or b"")
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.replace(aside, journal)
-        directory = os.open(self.state, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
-
-    def _named(self, place: str) -> str:
-        """Relative where it is in the project, so that a project that was moved or copied speaks of itself."""
+    def named(self, place: str) -> str:
+        """Name a place in the project relative to it: a project that was moved or copied speaks of itself."""
         below = os.path.relpath(place, self.root)
         return place if below.split(os.sep)[0] == os.pardir else below
-
-    @classmethod
-    def from_journal(cls, state: str, root: str) -> tuple[Tree, git_hold.Hold | None]:
-        raw = safe_open.read_file(paths.swap_journal(state), 2 * MOST_BYTES)
-        line, _, contents = raw.partition(b"\n")
-        head = loads(line.decode("utf-8", "surrogateescape"))
-        if head["version"] != VERSION:
-            raise ValueError(f"its version is {head['version']}")
-        if os.path.isabs(head["state"]):
-            # One state for all worktrees of a repository: the files are in the one that was swapped.
-            root = head["root"]
-        tree = cls(root, state, head["id"])
-        tree.directories = head["directories"]
-        start = 0
-        for number, row in enumerate(head["files"]):
-            listed = Listed(row["path"], root, os.path.join(root, row["stage"]), number)
-            if row["size"] is not None:
-                content = contents[start : start + row["size"]]
-                if len(content) != row["size"]:
-                    raise ValueError("it was cut off")
-                start += row["size"]
-                listed.original = File(content, row["mode"])
-            listed.permissions, listed.inode, listed.owner = row["permissions"], row["inode"], tuple(row["owner"])
-            listed.ours, listed.modified = set(row["ours"]), int(row.get("modified", 0))
-            tree.files.append(listed)
-        hold = git_hold.Hold(root, os.path.join(root, head["git"]), head["id"]) if head["git"] else None
-        return tree, hold
 
     # -- originals that wait ----------------------------------------------------------------------------------------
 
@@ -182,11 +124,18 @@ class Tree:
     def stage(self) -> None:
         """Before the first change, a copy of every original lies where a rename alone puts it back: on a full disk
         nothing else could be done."""
+        self.require_real_stages()
         for stage in self._stages():
             _make_stage(stage)
         for listed in self.files:
             if listed.can_wait and not os.path.lexists(listed.waiting):
                 self._write_original(listed)
+
+    def require_real_stages(self) -> None:
+        """What would wait behind a link is written somewhere else."""
+        for stage in self._stages():
+            if os.path.islink(stage):
+                raise OSError(errno.ELOOP, "it is a link", stage)
 
     def _write_original(self, listed: Listed) -> None:
         """By a rename too: one that a kill has torn would be taken for what somebody wrote into it."""
@@ -198,6 +147,7 @@ class Tree:
 
     def clear(self) -> None:
         """Nothing is left of what waited, but what somebody has written into it."""
+        self.require_real_stages()
         for listed in self.files:
             self._look_at_aside(listed)
             if _mode_at(listed.waiting) and not _holds(listed.waiting, listed.original):
@@ -205,13 +155,13 @@ class Tree:
             remove(listed.waiting)
             remove(listed.fresh)
         remove(os.path.join(paths.swap_dir(self.state), GROUP_FILE))
-        remove(paths.swap_journal(self.state) + UNFINISHED)
+        remove(paths.swap_unfinished(self.state))
         for stage in self._stages():
             _remove_empty(stage)
 
     def stands_as_read(self, listed: Listed) -> bool:
         if listed.original.content is None:
-            return not self._has_real_parents(listed) or _mode_at(listed.full) in ("", DIRECTORY)
+            return not self._has_real_parents(listed.path) or _mode_at(listed.full) in ("", DIRECTORY)
         try:
             if _version(os.lstat(listed.full)) == listed.version:
                 return True
@@ -248,6 +198,7 @@ class Tree:
         targets = [(listed, arrangement.get(listed.path, listed.original)) for listed in self.files]
         wanted = self._wanted_directories(targets)
         steps: list[tuple[str, Callable[[], bool]]] = []
+        self.require_real_stages()
         for stage in self._stages():  # a kill may have come before they were made
             steps.append(("", partial(_make_stage, stage)))
         for listed, file in reversed(targets):
@@ -255,7 +206,7 @@ class Tree:
                 steps.append((listed.path, partial(self._clear_path, listed)))
         for directory in sorted(self.directories, reverse=True):
             if directory not in wanted:
-                steps.append(("", partial(_remove_empty, os.path.join(self.root, directory))))
+                steps.append(("", partial(self._remove_directory, directory)))
         for directory in sorted(wanted):
             steps.append(("", partial(self._make_directory, directory)))
         for listed, file in targets:
@@ -282,16 +233,20 @@ class Tree:
         for listed, file in targets:
             if file.content is not None:
                 files.add(listed.path)
-                wanted.update(_above(listed.path))
+                wanted.update(above(listed.path))
             if listed.original.content is not None:
-                had_files.update(_above(listed.path))
+                had_files.update(above(listed.path))
         for directory, before in self.directories.items():
-            if before is None or directory in had_files or not files.isdisjoint([directory, *_above(directory)]):
+            if before is None or directory in had_files or not files.isdisjoint([directory, *above(directory)]):
                 continue
-            wanted.update([directory, *_above(directory)])
+            wanted.update([directory, *above(directory)])
         return wanted
 
+    def _remove_directory(self, directory: str) -> bool:
+        return self._has_real_parents(directory) and _remove_empty(os.path.join(self.root, directory))
+
     def _make_directory(self, directory: str) -> bool:
+        self._require_real_parents(directory)
         full = os.path.join(self.root, directory)
         if _mode_at(full) == DIRECTORY:
             return False
@@ -305,7 +260,7 @@ class Tree:
         return True
 
     def _clear_path(self, listed: Listed) -> bool:
-        if not self._has_real_parents(listed) or _mode_at(listed.full) in ("", DIRECTORY):
+        if not self._has_real_parents(listed.path) or _mode_at(listed.full) in ("", DIRECTORY):
             return False
         self._move_aside(listed)
         self._look_at_aside(listed)
@@ -327,6 +282,7 @@ class Tree:
                 mode = ""
             if mode:
                 self._move_aside(listed)
+            self._require_real_parents(listed.path)
             if _move_to_free(source, listed.full):
                 break
             self._look_at_aside(listed)  # somebody wrote there at this moment
@@ -336,14 +292,19 @@ class Tree:
         return True
 
     def _stands(self, listed: Listed, file: File) -> bool:
-        return self._has_real_parents(listed) and _holds(listed.full, file)
+        return self._has_real_parents(listed.path) and _holds(listed.full, file)
 
     def is_directory(self, listed: Listed) -> bool:
-        return self._has_real_parents(listed) and _mode_at(listed.full) == DIRECTORY
+        return self._has_real_parents(listed.path) and _mode_at(listed.full) == DIRECTORY
 
-    def _has_real_parents(self, listed: Listed) -> bool:
+    def _has_real_parents(self, path: str) -> bool:
         """What lies behind a link is somewhere else."""
-        return all(_mode_at(os.path.join(self.root, directory)) == DIRECTORY for directory in _above(listed.path))
+        return all(_mode_at(os.path.join(self.root, directory)) == DIRECTORY for directory in above(path))
+
+    def _require_real_parents(self, path: str) -> None:
+        """Asked at the moment of each change: a link may have been put there since the last."""
+        if not self._has_real_parents(path):
+            raise OSError(errno.ENOTDIR, "a directory above it is gone, or a link", os.path.join(self.root, path))
 
     def _make_wait(self, listed: Listed) -> None:
         """An editor that has the original open may have written into it: that is kept, and we know the bytes."""
@@ -362,6 +323,7 @@ class Tree:
 
     def _move_aside(self, listed: Listed) -> None:
         self._look_at_aside(listed)
+        self._require_real_parents(listed.path)
         os.rename(listed.full, listed.aside)
 
     def _look_at_aside(self, listed: Listed) -> None:
@@ -391,7 +353,7 @@ class Tree:
         usual = 0o777 if file.mode == PROGRAM_MODE else 0o666
         descriptor = os.open(full, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, usual)
         try:
-            _write_all(descriptor, content)
+            write_all(descriptor, content)
             if listed.original.content is not None:
                 _give_owner(descriptor, *listed.owner)
             permissions = listed.permissions_of(file)
@@ -418,7 +380,7 @@ class Tree:
         for place in places:
             try:
                 if place.startswith(kept_dir + os.sep):
-                    os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
+                    store.make_dir(os.path.dirname(place), self.state)
                 if os.path.lexists(place):
                     continue
                 os.rename(full, place)
@@ -426,7 +388,7 @@ class Tree:
                 problem = error  # also a file that is kept where this one needs a directory
                 continue
             self._moved_away += 1
-            return Kept(path, self._named(place))
+            return Kept(path, self.named(place))
         raise problem
 
     # -- times ------------------------------------------------------------------------------------------------------
@@ -478,13 +440,14 @@ class Tree:
             except OSError:
                 continue
             if listed.has_other(listed.original, second):
-                late.append(listed.full)
+                late.append(listed)
                 taken = max(taken, second)
         while late and self._second() <= taken:
             _sleep_to_next_second()
-        for full in late:
+        for listed in late:
             try:
-                os.utime(full, follow_symlinks=False)
+                self._require_real_parents(listed.path)
+                os.utime(listed.full, follow_symlinks=False)
             except OSError:
                 pass  # it was removed meanwhile, by somebody who may
 
@@ -499,16 +462,17 @@ class Tree:
                 except OSError:
                     continue
                 if now != listed.modified:  # it was away
-                    placed.append((listed.modified, now, listed.full))
+                    placed.append((listed.modified, now, listed.path))
         if len(placed) < 2:
             return
         time_given = max(now for _, now, _ in placed)
         before, _, _ = min(placed)
-        for modified, _, full in sorted(placed):
+        for modified, _, path in sorted(placed):
             time_given += modified > before  # by a billionth of a second
             before = modified
             try:
-                os.utime(full, ns=(time_given, time_given), follow_symlinks=False)
+                self._require_real_parents(path)
+                os.utime(os.path.join(self.root, path), ns=(time_given, time_given), follow_symlinks=False)
             except OSError:
                 pass  # it was removed meanwhile, by somebody who may
 
@@ -521,17 +485,17 @@ def read_tree(root: str, state: str, identity: str, arrangements: Mapping[str, A
     tree = Tree(root, state, identity)
     names = sorted({path for arrangement in arrangements.values() for path in arrangement})
     for path in names:
-        _require_ordinary(path, root, state)
+        require_ordinary(path, root, state)
     stages: dict[str, str] = {}
     left = MOST_BYTES
     for number, path in enumerate(names):
         has_real_parents = _read_directories(tree, path, names)
         directory = root
-        for above in _above(path):
-            if tree.directories[above] is not None:
-                directory = os.path.join(root, above)
+        for name in above(path):
+            if tree.directories[name] is not None:
+                directory = os.path.join(root, name)
         if directory not in stages:
-            stages[directory] = _stage_for(root, state, directory, identity)
+            stages[directory] = stage_for(root, state, directory, identity)
         listed = Listed(path, root, stages[directory], number)
         if has_real_parents:
             left -= _read_original(listed, left)
@@ -543,26 +507,33 @@ def read_tree(root: str, state: str, identity: str, arrangements: Mapping[str, A
     _tell_cases_apart(tree)
     _require_free_directories(tree, names)
     for arrangement in arrangements.values():
-        _require_possible(tree, arrangement)
+        require_possible(tree, arrangement)
     return tree
 
 
-def _require_ordinary(path: str, root: str, state: str) -> None:
+def require_ordinary(path: str, root: str, state: str, *, is_directory: bool = False) -> None:
+    """Refuse a path that is not below the project, or that belongs to git or to omo; also when a journal names it."""
     parts = path.split("/")
     if not path or os.path.isabs(path) or os.path.normpath(path) != path or os.pardir in parts or "\0" in path:
-        raise NotMade(f"{path!r} is no path below the project")
+        raise NotMade(f"{clip(repr(path), 80)} is no path below the project")
     # A swapped .gitignore made a user's .env visible, and it was removed as a file that nobody wanted.
-    if any(part.lower() == ".git" for part in parts) or parts[-1].lower().startswith(".git"):
-        raise NotMade(f"{path} tells git what to look at, and is never swapped")
-    full = os.path.join(os.path.realpath(root), path)
-    if f"{full}/".startswith(os.path.join(os.path.realpath(state), "")):
-        raise NotMade(f"{path} is omo's own state, and is never swapped")
+    names = [_as_file_systems_see(part) for part in parts]
+    if ".git" in names or (names[-1].startswith(".git") and not is_directory):
+        raise NotMade(f"{clip(path, 80)} tells git what to look at, and is never swapped")
+    full = os.path.join(os.path.realpath(root), *names)
+    if f"{full}/".casefold().startswith(os.path.join(os.path.realpath(state), "").casefold()):
+        raise NotMade(f"{clip(path, 80)} is omo's own state, and is never swapped")
+
+
+def _as_file_systems_see(name: str) -> str:
+    """One of macOS takes `.Git` with a mark of writing direction in it for `.git`."""
+    return "".join(letter for letter in name if letter not in IGNORED_LETTERS).casefold()
 
 
 def _read_directories(tree: Tree, path: str, names: list[str]) -> bool:
     """Note the directories above a path. False where one of them is not there, or is a file now."""
     is_real = True
-    for directory in _above(path):
+    for directory in above(path):
         full = os.path.join(tree.root, directory)
         mode = _mode_at(full) if is_real else ""
         if mode == DIRECTORY:
@@ -596,6 +567,8 @@ def _read_original(listed: Listed, left: int) -> int:
         raise NotMade(f"{listed.path} cannot be read, or is no file")
     if found.content is None:
         return 0
+    if status.st_mode & (stat.S_ISUID | stat.S_ISGID) and found.mode != LINK_MODE:
+        raise NotMade(f"{listed.path} runs as its owner or group (setuid), and is never swapped")
     listed.original = found
     listed.permissions = stat.S_IMODE(status.st_mode)
     listed.inode = status.st_ino
@@ -641,7 +614,7 @@ def _require_free_directories(tree: Tree, listed_names: list[str]) -> None:
                     raise NotMade(f"{listed.path} would become a file, and {path} lies below it")
 
 
-def _require_possible(tree: Tree, arrangement: Arrangement) -> None:
+def require_possible(tree: Tree, arrangement: Arrangement) -> None:
     has_file = set()
     for listed in tree.files:
         file = arrangement.get(listed.path, listed.original)
@@ -650,12 +623,12 @@ def _require_possible(tree: Tree, arrangement: Arrangement) -> None:
         if file.content is not None:
             has_file.add(listed.path)
     for path in has_file:
-        for directory in _above(path):
+        for directory in above(path):
             if directory in has_file:
                 raise NotMade(f"{directory} cannot be a file and a directory at once")
 
 
-def _stage_for(root: str, state: str, directory: str, identity: str) -> str:
+def stage_for(root: str, state: str, directory: str, identity: str) -> str:
     """On the file system of the files, so that a rename puts them back; below our own state where that is on it."""
     if os.stat(directory).st_dev == os.stat(state).st_dev:
         return paths.swap_dir(state)
@@ -665,10 +638,10 @@ def _stage_for(root: str, state: str, directory: str, identity: str) -> str:
 def _top_on_file_system(root: str, directory: str) -> str:
     """The highest directory of the project from which one can rename to this one."""
     while directory.startswith(root + os.sep):
-        above = os.path.dirname(directory)
-        if os.stat(above).st_dev != os.stat(directory).st_dev:
+        higher = os.path.dirname(directory)
+        if os.stat(higher).st_dev != os.stat(directory).st_dev:
             break
-        directory = above
+        directory = higher
     return directory
 
 
@@ -748,7 +721,8 @@ def _give_permissions(full: str, file: File, permissions: int | None) -> bool:
 
 
 def _make_stage(stage: str) -> bool:
-    os.makedirs(stage, mode=0o700, exist_ok=True)
+    if _mode_at(stage) != DIRECTORY:
+        os.mkdir(stage, 0o700)
     return False
 
 
@@ -777,13 +751,13 @@ def _move_to_free(source: str, full: str) -> bool:
     return True
 
 
-def _above(path: str) -> list[str]:
+def above(path: str) -> list[str]:
     """The directories above a path, the highest first."""
     parts = path.split("/")
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def _write_all(descriptor: int, content: bytes) -> None:
+def write_all(descriptor: int, content: bytes) -> None:
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]

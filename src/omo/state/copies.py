@@ -29,17 +29,18 @@ class Copies:
         path = os.path.join(self._directory, digest)
         try:
             self._make_ready()
-            if os.path.exists(path):
-                os.utime(path)
+            if os.path.lexists(path):
+                os.utime(path, follow_symlinks=False)
                 return
-            with open(f"{path}.{os.getpid()}", "wb") as file:
+            aside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}"
+            with open(aside, "xb") as file:
                 file.write(content)
-            os.replace(f"{path}.{os.getpid()}", path)
+            os.replace(aside, path)
         except (OSError, Unwritable):
             self._directory = ""
 
     def _make_ready(self) -> None:
-        """A link in a cloned repository does not lead the copies elsewhere; what is old goes."""
+        """Make the directory, and remove what is old in it."""
         if self._is_ready:
             return
         ownership.make_state_dir(self._state)
@@ -47,5 +48,6 @@ class Copies:
         self._is_ready = True
         with os.scandir(self._directory) as entries:
             for entry in entries:
-                if entry.stat().st_mtime < time.time() - KEPT_FOR:
+                is_file = entry.is_file(follow_symlinks=False)
+                if is_file and entry.stat(follow_symlinks=False).st_mtime < time.time() - KEPT_FOR:
                     os.unlink(entry.path)

@@ -9,7 +9,7 @@ from omo import digest
 from omo.clock import stamp
 from omo.errors import Unreadable
 from omo.json_text import dumps, loads
-from omo.safe_open import regular_file
+from omo.safe_open import own_file, regular_file
 from omo.state import store
 
 TYPE_CHECKING = False
@@ -78,8 +78,7 @@ def append(
     """
     head = head or head_of(path)
     if head.torn:  # kept aside; the next row follows the last whole one
-        _write(path + ".torn", head.torn + b"\n")
-        os.truncate(path, os.path.getsize(path) - len(head.torn))
+        _take_off_torn(path, head.torn)
     seq, before = (head.seq, head.digest) if mark is None else _end(path, head, mark)
     lines = []
     rows: list[LedgerRow] = []
@@ -100,6 +99,21 @@ def append(
         if stays or number > seq - REMEMBERED:
             head.known[str(number)] = [of_row, stays]
     return rows, head
+
+
+def _take_off_torn(path: str, torn: bytes) -> None:
+    """Keep a torn end beside the ledger. The ledger is opened first: a link could lead to somebody else's file."""
+    try:
+        descriptor = own_file(path, os.O_WRONLY)
+    except OSError as error:
+        raise store.unwritable(path, error) from None
+    try:
+        _write(path + ".torn", torn + b"\n")
+        os.ftruncate(descriptor, os.fstat(descriptor).st_size - len(torn))
+    except OSError as error:
+        raise store.unwritable(path, error) from None
+    finally:
+        os.close(descriptor)
 
 
 def _proves(row: LedgerRow) -> bool:
@@ -267,9 +281,9 @@ def _write(path: str, data: bytes, *, is_proof: bool = False) -> None:
 
     What proves that work is done is on the disk before anybody is told so; other rows may be lost with the power.
     """
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    store.require_no_link(path)
     try:
-        descriptor = regular_file(path, flags)
+        descriptor = own_file(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         size = os.fstat(descriptor).st_size
         try:
             while data:

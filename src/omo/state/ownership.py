@@ -14,7 +14,7 @@ import time
 from omo.digest import sha256
 from omo.errors import Busy, Unreadable, Unwritable
 from omo.json_text import dumps, loads, part
-from omo.safe_open import read_file, regular_file
+from omo.safe_open import own_file, read_file
 from omo.state import RUNTIME_VERSION, STATE_DIR, paths, store
 from omo.text import clip
 
@@ -232,7 +232,7 @@ def make_state_dir(state: str) -> None:
     require(state)
     if os.path.lexists(paths.id_file(state)):
         return
-    store.require_in_project(state)
+    store.require_no_link(paths.id_file(state))
     store.make_dir(state, state)
     store.write_new(os.path.join(state, ".gitignore"), "*\n")
     _begin(state)
@@ -294,7 +294,7 @@ def adopt(state: str, known: Iterable[str]) -> Record:
 def move_aside(state: str, now: float) -> str:
     """Move a whole state directory to a place beside it that git does not show, and answer where it is."""
     shelf = paths.aside_dir(state)
-    store.require_in_project(state)
+    store.require_no_link(paths.id_file(state))
     store.make_dir(shelf, os.path.dirname(shelf))
     store.write_new(os.path.join(shelf, ".gitignore"), "*\n")
     return store.move_to(state, os.path.join(shelf, str(int(now * 1000))))
@@ -499,12 +499,8 @@ def _write(record: Record) -> None:
         _remove_from_index(record.in_index, record.place)
     elif not os.path.exists(record.in_index):
         os.makedirs(os.path.dirname(record.in_index), exist_ok=True)
-        with open(record.in_index, "wb", opener=_create):
+        with open(record.in_index, "wb", opener=own_file):
             pass
-
-
-def _create(path: str, flags: int) -> int:
-    return regular_file(path, flags | os.O_NOFOLLOW)
 
 
 def _remove(record: Record) -> None:

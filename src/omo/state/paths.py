@@ -114,6 +114,11 @@ def swap_journal(state: str) -> str:
     return os.path.join(state, "swap.journal")
 
 
+def swap_unfinished(state: str) -> str:
+    """That journal while it is written."""
+    return swap_journal(state) + ".tmp"
+
+
 def swap_lock(state: str) -> str:
     return os.path.join(state, "swap.lock")
 

@@ -56,7 +56,10 @@ class Change:
 
 def read(state: str) -> Runtime:
     """The whole file; an empty one if there is none yet. Raises Unreadable or Newer, never guesses."""
-    stored: Any = store.read(paths.runtime_file(state))
+    path = paths.runtime_file(state)
+    if (link := store.link_to_state(path)) is not None:
+        raise Unreadable(f"{link} is a link, and omo reads no state behind it", fix=store.NO_LINK, path=path)
+    stored: Any = store.read(path)
     return _checked(stored, state)
 
 

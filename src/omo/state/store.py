@@ -24,6 +24,9 @@ SETTLED = 0.1  # seconds: what is younger may be written again in the same tick 
 ABSENT_STATE = (FileNotFoundError, NotADirectoryError)  # also where a file stands in the way of the directory
 MOVE_AWAY = "move it away; the next hook or command that writes does so by itself and keeps the bytes"
 
+NO_LINK = "remove the link; to have the state elsewhere, set OMO_STATE_DIR"
+_IN_PROJECT = os.path.join(os.sep, STATE_DIR, "")
+
 _known: dict[str, tuple[tuple[int, ...], bytes]] = {}  # by path: which version of a file it was, and what it held
 
 
@@ -41,6 +44,7 @@ class Lock:
         self._release: Callable[[], None] | None = None
 
     def __enter__(self) -> Lock:
+        require_no_link(self._path)
         try:
             self._release = _acquire(self._path, self._deadline)
         except TimeoutError:
@@ -157,6 +161,7 @@ def encode(text: str) -> bytes:
 
 def replace(path: str, text: str) -> None:
     """Write aside, then rename over. Call with the file's lock held."""
+    require_no_link(path)
     _sweep(path)
     aside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
@@ -171,6 +176,7 @@ def replace(path: str, text: str) -> None:
 
 def keep_as(path: str, why: str, now: float) -> str:
     """Move a file or a directory out of the way under a name that says why and when; nothing is overwritten."""
+    require_no_link(path)
     kept = f"{path}.{why}-{int(now * 1000)}"
     while os.path.lexists(kept):
         kept += "x"
@@ -181,14 +187,6 @@ def keep_as(path: str, why: str, now: float) -> str:
     except OSError as error:
         raise unwritable(path, error) from None
     return kept
-
-
-def require_in_project(state: str) -> None:
-    """A link in a cloned repository must not lead our writes elsewhere; OMO_STATE_DIR is the way to do that."""
-    root, own, _ = state.rpartition(os.path.join(os.sep, STATE_DIR))
-    project = os.path.join(os.path.realpath(root or os.sep), "")
-    if own and not os.path.realpath(state).startswith(project):
-        raise Unwritable(f"{state} leads out of the project by a link", fix="remove the link, or set OMO_STATE_DIR")
 
 
 def write_new(path: str, text: str) -> bool:
@@ -230,15 +228,43 @@ def is_locked(path: str) -> bool:
 
 
 def make_dir(directory: str, state: str) -> None:
-    """Create a directory of ours. A link planted inside the state directory cannot lead a write out of it."""
+    """Create a directory of ours."""
+    require_no_link(os.path.join(directory, "a file"))
+    if (link := first_link(state, os.path.relpath(directory, state))) is not None:
+        raise _behind(link)
     try:
         if not os.path.isdir(directory):
             os.makedirs(directory, mode=0o700, exist_ok=True)
     except OSError as error:
         raise unwritable(directory, error) from None
-    inside = os.path.join(os.path.realpath(state), "")
-    if not os.path.join(os.path.realpath(directory), "").startswith(inside):
-        raise Unwritable(f"{directory} leads out of {state}", fix=f"remove the link {directory}")
+
+
+def require_no_link(path: str) -> None:
+    """Refuse to write a file of the state if a directory between the project and it is a link: a cloned repository
+    could lead our writes elsewhere by one. OMO_STATE_DIR is the way to do that."""
+    if (link := link_to_state(path)) is not None:
+        raise _behind(link)
+
+
+def link_to_state(path: str) -> str | None:
+    """Return the first directory between the project and a file of its state that is a link. The project itself, and
+    a state elsewhere, may be reached by links."""
+    root, own, below = path.rpartition(_IN_PROJECT)
+    return first_link(root or os.sep, os.path.dirname(STATE_DIR + os.sep + below)) if own else None
+
+
+def first_link(top: str, below: str) -> str | None:
+    """Return the first link on the way from a directory to what lies below it."""
+    place = top
+    for name in below.split(os.sep):
+        place = os.path.join(place, name)
+        if os.path.islink(place):
+            return place
+    return None
+
+
+def _behind(link: str) -> Unwritable:
+    return Unwritable(f"{link} is a link, and omo writes nothing behind it", fix=NO_LINK)
 
 
 def unwritable(path: str, error: OSError) -> Unwritable:

@@ -16,7 +16,7 @@ from omo.json_text import Json
 from omo.proof import artifacts, base, globs, pins
 from omo.proof.typed_commands import parse_timeout
 from omo.result import Result
-from omo.state import paths
+from omo.state import paths, store
 from omo.text import clip
 from omo.work.run import caller_of
 from omo.workflows.ultragoal.brief import require_text
@@ -118,12 +118,14 @@ def write(context: Context, goal: str, name: str, document: Any) -> str:
     typed = os.path.relpath(path, os.path.realpath(context.cwd))
     if not globs.is_inside(top, path) or globs.is_own(os.path.relpath(path, top)):
         raise Refused(f"{HOME} leads out of the project", fix="remove the link, and let omo make the directory")
+    if (link := store.first_link(context.root, os.path.join(HOME, goal))) is not None:
+        raise Refused(f"{link} is a link", fix="remove the link, and let omo make the directory")
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         ignore = os.path.join(home, ".gitignore")
         if not os.path.lexists(ignore):
             # Evidence is about the work, not part of it: git leaves it alone, whatever the project's own rules.
-            with open(ignore, "w", encoding="utf-8") as file:
+            with open(ignore, "x", encoding="utf-8") as file:
                 file.write("*\n")
         with open(path, "x", encoding="utf-8") as file:
             file.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
