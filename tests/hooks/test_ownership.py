@@ -178,7 +178,7 @@ def test_a_link_in_the_project_leads_to_nobody_s_state(host: Host, tmp_path: Pat
     assert standing(clone.project) == ownership.FOREIGN
     before = snapshot(host.project)
     said = clone.prompt("ulw do it", env=SHOWS, session_id="new").json["systemMessage"]
-    assert "leads out of the project by a link" in said
+    assert ".sisyphus is a link, and omo writes nothing behind it" in said
     clone.stop().assert_silent()
     assert snapshot(host.project) == before
 

@@ -1,4 +1,4 @@
-"""Repositories of strangers. Each row is an attack that a clone can carry; each is opened through every hook and command.
+"""Repositories of strangers. Each row is an attack that a clone can carry, opened through every hook and command.
 
 What must not change is compared byte by byte: the repository's own `.git`, the user's home, and all that lies outside.
 """
@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from omo.proof import swap_files
+from omo.proof.git import FILE_MODE
 from omo.proof.swap import Swap
+from omo.proof.swap_files import File
 from omo.state import ledger, ownership, paths, runtime
 from tests.hooks.conftest import SESSION, Host, data
 from tests.kept import copied, git_init
@@ -76,7 +77,7 @@ def journal_for(*targets: str) -> Callable[[Clone], None]:
         state = str(made / ".sisyphus" / "cc-omo")
         shutil.rmtree(state)
         ownership.make_state_dir(state)
-        old = {name: swap_files.File(b"old\n", swap_files.FILE_MODE) for name in ("a.py", "b.py")}
+        old = {name: File(b"old\n", FILE_MODE) for name in ("a.py", "b.py")}
         with Swap(str(made), state, {"old": old}, list) as swap:
             swap.put("old")
             for name in ("swap.journal", "swap"):
@@ -85,8 +86,8 @@ def journal_for(*targets: str) -> Callable[[Clone], None]:
         shutil.rmtree(made)
         journal = clone.state / "swap.journal"
         text = journal.read_text()
-        for name, target in zip(("a.py", "b.py"), targets, strict=False):
-            path = target.format(home=clone.home, outside=clone.outside)
+        for name, place in zip(("a.py", "b.py"), targets, strict=False):
+            path = place.format(home=clone.home, outside=clone.outside)
             text = text.replace(json.dumps(name), json.dumps(path))
         journal.write_text(text)
 
@@ -106,7 +107,7 @@ def pins_of_a_session(clone: Clone) -> None:
     os.makedirs(os.path.dirname(events))
     _, head = ledger.append(events, [{**pin, "timeout": 60.0}], actor="user", now=1.0)
     stored = runtime.read(str(clone.state))
-    stored["sessions"][SESSION] |= {"pins": True, "ledger": head.mark}  # type: ignore[typeddict-item]
+    stored["sessions"][SESSION] |= {"pins": True, "ledger": head.mark}
     Path(paths.runtime_file(str(clone.state))).write_text(runtime.render(stored))
 
 
@@ -114,7 +115,7 @@ def pins_of_workflows(clone: Clone) -> None:
     """Checks that claim to be pinned by the user, and runs of every workflow that would have them run."""
     strangers_state(clone)
     check = {"type": "command", "argv": ["touch", clone.witness]}
-    rows = {
+    rows: dict[str, dict[str, object]] = {
         "verify/pins": {"kind": "pinned", "digest": "0" * 64, "check": check, "base": None, "goal": None, "source": ""},
         "verify": {"kind": "filed", "goal": "G1", "spec": {"checks": [check]}, "confirmed": True},
         "ralph/r1-00000000": {"kind": "started", "session": SESSION, "root": str(clone.root), "criteria": [check]},
@@ -332,9 +333,10 @@ def test_opening_a_clone_runs_nothing_writes_nothing_and_allows_nothing(clone: C
             assert ran.code in (0, 2, 3, 4, 77), ran.err
             assert WITNESS not in ran.out or attack in ("settings of the project",)
     if is_empty:  # the agent's `omo gate run` was given a state of the user's own, as in any repository
-        shutil.rmtree(clone.state)
         ownership.forget(str(clone.state))
-        shutil.rmtree(clone.home / ".local")
+        shutil.rmtree(clone.state)
+        if f"{clone.state.parent}" not in before:
+            clone.state.parent.rmdir()
     after = everything_below(clone.root, clone.home, clone.outside)
     assert without_own(after, clone.home) == without_own(before, clone.home)
     assert records(after, clone.home) == records(before, clone.home)

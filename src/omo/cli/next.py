@@ -10,7 +10,7 @@ from omo.context import Context
 from omo.hooks import messages
 from omo.json_text import Json, dumps
 from omo.result import Result
-from omo.state import ownership, runtime
+from omo.state import ownership, records, runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.table import name_of
@@ -212,7 +212,7 @@ def _beginning(status: Any, asked: str, row: SessionEvent) -> tuple[Command, ...
 def _nothing_is_on(context: Context, session: str, rows: Json) -> Result:
     """Where else its work is on; or how one starts, or takes up what another conversation left and nobody works on."""
     for noted in ownership.every():
-        there = noted.state.removesuffix(ownership.IN_PROJECT)
+        there = noted.state.removesuffix(records.IN_PROJECT)
         if noted.session == session and there != noted.state and runtime.is_on_at(noted):
             step = NextStep("there", f"work where it is on ({noted.on})", (Command(("cd", there)),))
             return _off(session, step, _in_words(step), "directory")

@@ -23,7 +23,7 @@ from omo.hosts import launcher, setups
 from omo.hosts.setups import HostSetup, read_object
 from omo.result import Result
 from omo.safe_open import regular_file
-from omo.state import STATE_DIR, ownership, paths, runtime
+from omo.state import STATE_DIR, ownership, paths, records, runtime
 from omo.text import block, clip
 
 LONGEST_LINE = 1000
@@ -380,7 +380,7 @@ def removal_steps(here: Installation) -> list[SetupChange]:
         if made:
             shown = f"removes what omo built in {home}: {', '.join(path.name for path in made)}"
             steps.append(SetupChange("environment", clip(shown, LONGEST_LINE), partial(_remove, made)))
-    for place in map(Path, ownership.places(here.context.root)):
+    for place in map(Path, records.places(here.context.root)):
         kept = [path for path in (place, place.with_name("live")) if path.is_dir()]  # omo 0.1 noted sessions in `live`
         if kept:
             shown = f"removes {', '.join(map(str, kept))}: which state is yours, and which sessions are on"
@@ -393,7 +393,7 @@ def live_sessions() -> list[str]:
     lines = []
     for noted in ownership.every():
         if runtime.is_on_at(noted):
-            project = noted.state.removesuffix(ownership.IN_PROJECT)
+            project = noted.state.removesuffix(records.IN_PROJECT)
             lines.append(f"{clip(noted.session, 64)} in {clip(project, 200)}")
     return lines
 

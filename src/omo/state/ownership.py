@@ -1,21 +1,18 @@
 """Whose is the state that lies in a project: this user's, or a stranger's that came with a clone?
 
-A state directory holds a random id. A file of that name outside the project, the record, says where the directory is,
-which sessions are on in it, and which rows of its ledgers the user typed. A clone can bring files, but no record.
-
-Only hooks and commands outside an agent's shell write records. What cannot be read or written is no record.
+A state directory holds a random id, and a file of that name outside the project, its record (records.py), says where
+the directory is. Nothing is read of a state without one, or of a copy.
 """
 
 from __future__ import annotations
 
 import os
-import time
 
 from omo.digest import sha256
 from omo.errors import Busy, Unreadable, Unwritable
-from omo.json_text import dumps, loads, part
-from omo.safe_open import own_file, read_file
-from omo.state import RUNTIME_VERSION, STATE_DIR, paths, store
+from omo.json_text import dumps, part
+from omo.state import RUNTIME_VERSION, STATE_DIR, paths, records, store
+from omo.state.records import IN_PROJECT, Record
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -24,17 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 NOWHERE = "/proc/omo"  # nothing is there on any system, and nobody can make it
-PLACE = os.path.join("omo", "projects")
-BY_PATH = "at"  # in a place: for the launcher, the records of directories with live sessions, by the directory's name
-VERSION = 1
-HEX = frozenset("0123456789abcdef")
-ID_LENGTH = 32
-LARGEST_RECORD = 1 << 20
-LONGEST_ON = 200
-MOST_SWEPT = 1000  # in one hook, which has ten seconds
-KEPT_FOR = 180 * 24 * 3600.0  # seconds: the record of a directory that is gone, or was moved and not used since
-PATIENCE = 2.0  # seconds, for another writer of the same record
-IN_PROJECT = os.path.join(os.sep, STATE_DIR)
 OURS_AND_EMPTY = frozenset((".gitignore", "id"))
 
 # How a state directory stands.
@@ -70,39 +56,6 @@ class NotOurs(Unwritable):
         self.state = state
 
 
-class Record:
-    """The file outside of one state directory. `path` is its real path, `name` the path under which hooks know it."""
-
-    def __init__(self, identity: str, place: str, stored: Mapping[str, Any]) -> None:
-        self.identity = identity
-        self.place = place
-        self.path = str(stored.get("path") or "")
-        self.name = str(stored.get("name") or self.path)
-        self.live: dict[str, str] = {}  # what is on, by session
-        for session, on in part(stored, "on").items():
-            self.live[session] = clip(str(on), LONGEST_ON)
-        known = stored.get("known")
-        self.known: list[str] = [str(mark) for mark in known] if isinstance(known, list) else []
-
-    @property
-    def file(self) -> str:
-        return os.path.join(self.place, self.identity)
-
-    @property
-    def in_index(self) -> str:
-        return os.path.join(f"{self.place}{os.sep}{BY_PATH}{self.name}", self.identity)
-
-    def is_of(self, state: str) -> bool:
-        """Return whether this directory is the recorded one: the same, under whichever name, or moved here."""
-        here = os.path.realpath(state)
-        if here == self.path or identity_of(self.path) != self.identity:
-            return True
-        try:
-            return os.path.samefile(here, self.path)
-        except OSError:
-            return False
-
-
 class Ownership:
     """How a state directory stands for one session. `is_lost`: only the state itself says that it is ours."""
 
@@ -134,12 +87,12 @@ def look(state: str, root: str, session: str = "") -> Ownership:
     A state that names the very session that asks was made here, whatever happened to its record: session ids are
     random, so no clone can name one.
     """
-    at = places(root)
+    at = records.places(root)
     if not at:
         return Ownership(state, NO_PLACE)
     if not _is_in_place(state, root):
         return Ownership(state, FOREIGN)
-    record = find(identity_of(state), at)
+    record = records.find(records.identity_of(state), at)
     if record is not None and record.is_of(state):
         return Ownership(state, OURS, record)
     if is_empty(state):
@@ -147,37 +100,6 @@ def look(state: str, root: str, session: str = "") -> Ownership:
     if session and names(state, session):
         return Ownership(state, OURS, is_lost=True)
     return Ownership(state, FOREIGN)
-
-
-def places(root: str) -> list[str]:
-    """The directories for records, best first. One inside the project is none: a clone could have brought it."""
-    found = []
-    named, home = os.environ.get("XDG_STATE_HOME") or "", os.environ.get("HOME") or ""
-    if named and paths.may_name(named, root):
-        found.append(os.path.join(named, PLACE))
-    default = os.path.join(home, ".local", "state")
-    if os.path.isabs(home) and os.path.isdir(home) and (paths.may_name(default, root) or _is_system_home(home)):
-        found.append(os.path.join(default, PLACE))
-    return list(dict.fromkeys(found))
-
-
-def _is_system_home(home: str) -> bool:
-    """Return whether the system says so. A client's settings in a clone can set HOME; a person may work in theirs."""
-    import pwd
-
-    try:
-        return os.path.samefile(home, pwd.getpwuid(os.getuid()).pw_dir)
-    except (KeyError, OSError):
-        return False
-
-
-def identity_of(state: str) -> str:
-    """The id in a state directory; empty where there is none that omo could have written."""
-    try:
-        identity = read_file(paths.id_file(state), ID_LENGTH + 1).decode("ascii").strip()
-    except (OSError, ValueError):
-        return ""
-    return identity if len(identity) == ID_LENGTH and HEX.issuperset(identity) else ""
 
 
 def is_empty(state: str) -> bool:
@@ -204,26 +126,6 @@ def _is_in_place(state: str, root: str) -> bool:
     if state != os.path.join(root, STATE_DIR):
         return True
     return os.path.realpath(state) == os.path.join(os.path.realpath(root), STATE_DIR)
-
-
-def find(identity: str, at: Iterable[str]) -> Record | None:
-    for place in at if identity else ():
-        if (record := _read(identity, place)) is not None:
-            return record
-    return None
-
-
-def _read(identity: str, place: str) -> Record | None:
-    try:
-        stored = loads(read_file(os.path.join(place, identity), LARGEST_RECORD).decode("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not isinstance(stored, dict) or stored.get("version") != VERSION or not os.path.isabs(str(stored.get("path"))):
-        return None
-    return Record(identity, place, stored)
-
-
-# -- the state directory ------------------------------------------------------------------------------------------------
 
 
 def make_state_dir(state: str) -> None:
@@ -254,26 +156,22 @@ def _begin(state: str) -> Record:
     """The record comes first: an id without one would be a stranger's."""
     record = _new_record(state)
     if not store.write_new(paths.id_file(state), f"{record.identity}\n"):
-        _remove(record)  # another process was first
-        return find(identity_of(state), places(_root_of(state))) or record
+        records.remove(record)  # another process was first
+        return records.find(records.identity_of(state), records.places(records.root_of(state))) or record
     return record
 
 
 def _new_record(state: str, known: Iterable[str] = ()) -> Record:
     """Written to the first place that can be. Raises NotOurs where none can."""
-    identity = os.urandom(ID_LENGTH // 2).hex()
-    for place in places(_root_of(state)):
+    identity = os.urandom(records.ID_LENGTH // 2).hex()
+    for place in records.places(records.root_of(state)):
         record = Record(identity, place, {"path": os.path.realpath(state), "name": state, "known": list(known)})
         try:
-            _write(record)
+            records.write(record)
         except (OSError, Unwritable):
             continue
         return record
     raise NotOurs(NO_PLACE, state)
-
-
-def _root_of(state: str) -> str:
-    return state.removesuffix(IN_PROJECT) if state.endswith(IN_PROJECT) else os.path.dirname(state)
 
 
 def take_again(own: Ownership) -> Record:
@@ -307,10 +205,10 @@ def aside_of_ours(state: str, root: str) -> str:
         entries = sorted(os.listdir(shelf), reverse=True)
     except OSError:
         return ""
-    at = places(root)
+    at = records.places(root)
     for name in entries:
         aside = os.path.join(shelf, name)
-        record = find(identity_of(aside), at)
+        record = records.find(records.identity_of(aside), at)
         if record is not None and record.path == os.path.realpath(state):
             return aside
     return ""
@@ -338,9 +236,6 @@ def looks_alive(state: str, now: float) -> bool:
     return False
 
 
-# -- what is on -----------------------------------------------------------------------------------------------------------
-
-
 def settle(own: Ownership, on: Mapping[str, str], sessions: Collection[str]) -> None:
     """Bring the record up to what is on in the runtime file, by session. Of a session that has no row there any more
     the record keeps what was on, until that is told. A place that cannot be written changes nothing."""
@@ -348,17 +243,17 @@ def settle(own: Ownership, on: Mapping[str, str], sessions: Collection[str]) -> 
     if record is None or _settled(record, own.state, on, sessions) == (record.live, record.path, record.name):
         return
     try:
-        with _locked(record):
-            record = own.record = _read(record.identity, record.place) or record
+        with records.locked(record):
+            record = own.record = records.read(record.identity, record.place) or record
             before = record.in_index
             record.live, record.path, record.name = _settled(record, own.state, on, sessions)
-            _write(record)
+            records.write(record)
             if before != record.in_index:
-                _remove_from_index(before, record.place)
+                records.remove_from_index(before, record.place)
     except (OSError, Unwritable, Busy):
         return
     if not record.live:
-        _sweep(record.place)
+        records.sweep(record.place)
 
 
 def _settled(
@@ -366,7 +261,7 @@ def _settled(
 ) -> tuple[dict[str, str], str, str]:
     live = {session: what for session, what in record.live.items() if session not in sessions}
     for session, what in on.items():
-        live[session] = clip(what, LONGEST_ON)
+        live[session] = clip(what, records.LONGEST_ON)
     return live, os.path.realpath(state), state
 
 
@@ -387,7 +282,11 @@ def removed(own: Ownership, root: str, sessions: Collection[str], session: str =
         is_own = own.record is not None and record.identity == own.record.identity
         for name in record.live:
             is_told = is_own and name in sessions
-            if not is_told and session in ("", name) and (is_own or identity_of(record.path) != record.identity):
+            if (
+                not is_told
+                and session in ("", name)
+                and (is_own or records.identity_of(record.path) != record.identity)
+            ):
                 found.append(Removed(name, record))
     return found
 
@@ -395,11 +294,11 @@ def removed(own: Ownership, root: str, sessions: Collection[str], session: str =
 def tell(what: Removed) -> bool:
     """Take it out of the record: it is told once. Answers whether nobody else has told it meanwhile."""
     try:
-        with _locked(what.record):
-            record = _read(what.record.identity, what.record.place)
+        with records.locked(what.record):
+            record = records.read(what.record.identity, what.record.place)
             if record is None or record.live.pop(what.session, None) is None:
                 return False
-            _write(record)
+            records.write(record)
     except (OSError, Unwritable, Busy):
         return False
     return True
@@ -412,19 +311,19 @@ def _records_around(state: str, root: str) -> Iterator[Record]:
     while (above := os.path.dirname(root)) != root:
         root = above
         states.append(root.rstrip(os.sep) + IN_PROJECT)
-    for place in places(_root_of(state)):
+    for place in records.places(records.root_of(state)):
         for name in dict.fromkeys(states):
-            for identity in _listed(f"{place}{os.sep}{BY_PATH}{name}"):
-                if (record := _read(identity, place)) is not None:
+            for identity in records.listed(f"{place}{os.sep}{records.BY_PATH}{name}"):
+                if (record := records.read(identity, place)) is not None:
                     yield record
 
 
 def every() -> Iterator[Removed]:
     """What is on in all projects of this user, by session."""
-    for place in places(os.sep + "nowhere"):
-        for identity in _listed(place):
-            record = _read(identity, place)
-            if record is None or not os.path.isdir(_root_of(record.path)):
+    for place in records.places(os.sep + "nowhere"):
+        for identity in records.listed(place):
+            record = records.read(identity, place)
+            if record is None or not os.path.isdir(records.root_of(record.path)):
                 continue
             for session in record.live:
                 yield Removed(session, record)
@@ -432,18 +331,15 @@ def every() -> Iterator[Removed]:
 
 def forget(state: str) -> None:
     """Remove the record of a directory that is about to go."""
-    record = find(identity_of(state), places(_root_of(state)))
+    record = records.find(records.identity_of(state), records.places(records.root_of(state)))
     if record is not None:
-        _remove(record)
-
-
-# -- the user's word ------------------------------------------------------------------------------------------------------
+        records.remove(record)
 
 
 def mark_of(row: Mapping[str, Any]) -> str:
     """Return what a record keeps of a row in which the user pinned or allowed something."""
     kept = {key: value for key, value in row.items() if key not in NOT_OF_A_ROW}
-    return sha256(store.encode(dumps(kept)))[:ID_LENGTH]
+    return sha256(store.encode(dumps(kept)))[: records.ID_LENGTH]
 
 
 def is_users_word(row: Mapping[str, Any]) -> bool:
@@ -456,21 +352,21 @@ def note_words(state: str, rows: Iterable[Mapping[str, Any]]) -> None:
     marks = [mark_of(row) for row in rows if is_users_word(row)]
     if not marks:
         return
-    record = find(identity_of(state), places(_root_of(state)))
+    record = records.find(records.identity_of(state), records.places(records.root_of(state)))
     if record is None:
         raise NotOurs(NO_PLACE, state)
     try:
-        with _locked(record):
-            record = _read(record.identity, record.place) or record
+        with records.locked(record):
+            record = records.read(record.identity, record.place) or record
             record.known += [mark for mark in marks if mark not in record.known]
-            _write(record)
+            records.write(record)
     except OSError as error:
         raise store.unwritable(record.file, error) from None
 
 
 def known_words(state: str) -> frozenset[str]:
     """The marks of all rows that are the user's word in a state directory."""
-    record = find(identity_of(state), places(_root_of(state)))
+    record = records.find(records.identity_of(state), records.places(records.root_of(state)))
     return frozenset(record.known if record is not None else ())
 
 
@@ -480,70 +376,3 @@ def believed(state: str, rows: list[Any]) -> list[Any]:
         return rows
     known = known_words(state)
     return [row for row in rows if not is_users_word(row) or mark_of(row) in known]
-
-
-# -- the files outside ----------------------------------------------------------------------------------------------------
-
-
-def _locked(record: Record) -> store.Lock:
-    return store.Lock(f"{record.file}.lock", store.deadline(PATIENCE))
-
-
-def _write(record: Record) -> None:
-    """The launcher reads the first line, as it reads that of the runtime file."""
-    os.makedirs(record.place, mode=0o700, exist_ok=True)
-    first = f'{{"version": {VERSION}, "live": {dumps(sorted(record.live))}'
-    rest = {"path": record.path, "name": record.name, "on": record.live, "known": record.known}
-    store.replace(record.file, f"{first},\n{dumps(rest)[1:]}\n")
-    if not record.live:
-        _remove_from_index(record.in_index, record.place)
-    elif not os.path.exists(record.in_index):
-        os.makedirs(os.path.dirname(record.in_index), exist_ok=True)
-        with open(record.in_index, "wb", opener=own_file):
-            pass
-
-
-def _remove(record: Record) -> None:
-    _remove_from_index(record.in_index, record.place)
-    for path in (record.file, f"{record.file}.lock"):
-        try:
-            os.unlink(path)
-        except OSError:
-            pass
-
-
-def _remove_from_index(path: str, place: str) -> None:
-    """And the directories above it that are empty then."""
-    try:
-        os.unlink(path)
-        while (path := os.path.dirname(path)) != place:
-            os.rmdir(path)
-    except OSError:
-        pass
-
-
-def _sweep(place: str) -> None:
-    """Remove records of directories that are gone."""
-    for count, identity in enumerate(_listed(place)):
-        if count == MOST_SWEPT:
-            return
-        record = _read(identity, place)
-        if record is not None and _is_left_over(record):
-            _remove(record)
-
-
-def _is_left_over(record: Record) -> bool:
-    try:
-        age = time.time() - os.lstat(record.file).st_mtime
-    except OSError:
-        return True
-    return age > KEPT_FOR and not os.path.lexists(record.path)
-
-
-def _listed(directory: str) -> list[str]:
-    """The ids that have a file in a directory."""
-    try:
-        entries = os.listdir(directory)
-    except (OSError, ValueError):
-        return []
-    return sorted(name for name in entries if len(name) == ID_LENGTH and HEX.issuperset(name))
