@@ -362,17 +362,19 @@ class Process:
 
 def _feed(content: bytes) -> int:
     """Something to read it from. What every pipe holds at once needs no file."""
-    if not content:
-        return os.open(os.devnull, os.O_RDONLY)
-    if len(content) <= SMALLEST_PIPE:
-        feed, entry = os.pipe()
-        os.write(entry, content)
-        os.close(entry)
-        return feed
-
-    import tempfile
-
     try:
+        if not content:
+            return os.open(os.devnull, os.O_RDONLY)
+        if len(content) <= SMALLEST_PIPE:
+            feed, entry = os.pipe()
+            try:
+                os.write(entry, content)
+            finally:
+                os.close(entry)
+            return feed
+
+        import tempfile
+
         with tempfile.TemporaryFile() as file:
             file.write(content)
             file.seek(0)

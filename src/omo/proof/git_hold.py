@@ -39,6 +39,7 @@ class Hold:
         self.may_have_own_index = False
         self._head = head
         self._staged = b""
+        self._has_unlocked = False
 
     @property
     def lock_path(self) -> str:
@@ -53,6 +54,7 @@ class Hold:
         if self._head is None:
             self._head = git.head(self.root)
         self.is_locked = self._lock()
+        self._has_unlocked = False
         if not self.is_locked:
             self._staged = _staged(self.root)
 
@@ -89,7 +91,7 @@ class Hold:
     def release(self) -> str:
         """Take the lock and the index away again. Says why what was seen meanwhile is void, else nothing."""
         moved = ""
-        if self.is_locked and not self._is_own_lock():
+        if self.is_locked and not self._has_unlocked and not self._is_own_lock():
             moved = "git's index lock was taken away while files were swapped"
             if not os.path.isdir(self.directory):  # the lock is still in it
                 moved = (
@@ -110,6 +112,7 @@ class Hold:
         """Whatever of ours lies in the git directory, also after a kill."""
         if self._is_own_lock():
             _remove(self.lock_path)
+            self._has_unlocked = True
         for name in (f"omo-lock-{self.mark}", OWN_INDEX, f"{OWN_INDEX}.lock"):
             _remove(os.path.join(self.directory, name))
 

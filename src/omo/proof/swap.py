@@ -144,11 +144,14 @@ class Swap:
             return
         tree = self._entered()
         row = {"id": tree.identity, "group": pgid, **_marks_of(pgid)}
-        tree.require_real_stages()
         place = os.path.join(paths.swap_dir(self.state), swap_files.GROUP_FILE)
-        swap_files.remove(place)
-        with open(place, "x", encoding="ascii") as file:
-            file.write(dumps(row))
+        try:
+            tree.require_real_stages()
+            swap_files.remove(place)
+            with open(place, "x", encoding="ascii") as file:
+                file.write(dumps(row))
+        except OSError as error:
+            raise NotMade(f"files cannot be swapped here: {_message_of(error)}") from None
 
     def notes(self) -> list[str]:
         """What the user is told of a swap that came to its end, besides what its runs have shown."""
@@ -169,13 +172,11 @@ class Swap:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        has_asker = False
         try:
             self._close()
-            has_asker = kind is None and not self.unmoved
         finally:
-            if not has_asker:  # there is an error instead, or will be one: git does not answer
-                _tell([*([self.moved] if self.moved else []), *self.notes()])
+            # Whatever becomes of the command: what comes next may end in an error that knows nothing of it.
+            _tell([*([self.moved] if self.moved and self.unmoved else []), *self.notes()])
 
     def _entered(self) -> swap_files.Tree:
         if self._tree is None:
