@@ -18,10 +18,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from omo import hosts  # noqa: E402
+from omo.deadline import HOST_SECONDS  # noqa: E402
 from omo.hosts import Answer, Host  # noqa: E402
 
 ABOUT = "omo: keeps the agent working until the work is proven done, and lets go when you say so"
-SECONDS = 10
 BUILDING = {"timeout": 300, "statusMessage": "omo: preparing (once)"}  # the first session makes the environment
 
 NOT_READY_FILE = "hooks/not-ready.sh"
@@ -66,7 +66,7 @@ def render(host: Host) -> str:
 def _group(host: Host, event: str) -> dict[str, Any]:
     launch = f'launch="${{{host.root_variable}}}/hooks/launch.sh"; [ -r "$launch" ] || exit 0; '
     command = f'{launch}{_variables(host)} host={host.name} event={host.events[event]}; . "$launch"'
-    handler: dict[str, Any] = {"type": "command", "command": command, "timeout": SECONDS}
+    handler: dict[str, Any] = {"type": "command", "command": command, "timeout": HOST_SECONDS}
     if title := host.hook_titles.get(event):
         handler["statusMessage"] = title
     group: dict[str, Any] = {"hooks": [handler]}

@@ -9,6 +9,7 @@ import time
 
 from omo import hosts, settings
 from omo.clock import stamp
+from omo.deadline import HOOK_SECONDS, Deadline
 from omo.errors import OmoError, Unreadable
 from omo.safe_open import regular_file
 from omo.state import paths, runtime, store
@@ -143,8 +144,9 @@ def answer(
             return b""  # an agent has started a client on its own conversation, which is held where it is
         world = World(event, environ, cwd, now)
         state = world.state
-        put_back = _put_back(name, world)
-        decided = _decide(name, handle, event, world)
+        with Deadline(HOOK_SECONDS):
+            put_back = _put_back(name, world)
+            decided = _decide(name, handle, event, world)
         return host.write(_with_lines(put_back, decided, event), event, environ)
     except Exception as error:
         log(state, name, error)
