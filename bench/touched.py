@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--files", type=int, default=200_000)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="omo bench ") as directory:
+    with tempfile.TemporaryDirectory(prefix="omo bench ", ignore_cleanup_errors=True) as directory:
         root = Path(directory, "project")
         root.mkdir()
         project = Project(root)
@@ -48,6 +48,7 @@ def fill(project: Project, files: int) -> None:
     for number in range(files):
         project.write(f"src/d{number // BELOW_EACH}/f{number}.py", f"x = {number}\n" * 8)
     git(project.root, "init", "-q")
+    git(project.root, "config", "gc.auto", "0")
     project.commit()
 
 

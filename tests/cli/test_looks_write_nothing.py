@@ -86,7 +86,7 @@ def test_every_event_is_tried() -> None:
 
 
 # The look at the files of an end, and the base of a run, ask git the most.
-KILLED = (
+KILLED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("hook", "stop", {"stop_hook_active": False}),
     ("hook", "user-prompt-submit", {"prompt": "ulw make the value new"}),
     ("command", "next", {}),

@@ -39,9 +39,9 @@ def root(tmp_path: Path) -> Path:
     write(top, ".gitattributes", "converted text\n")
     write(top, "moved-on", "base\n")
     write(top, "moved-back", "base\n")
-    for name in ODD_NAMES:
-        write(top, os.fsdecode(name), "base\n")
-        write(top, os.fsdecode(b"touched-" + name), "base\n")
+    for odd in ODD_NAMES:
+        write(top, os.fsdecode(odd), "base\n")
+        write(top, os.fsdecode(b"touched-" + odd), "base\n")
     inner = top / "inner"
     inner.mkdir()
     git(inner, "init", "-q")
@@ -61,9 +61,9 @@ def root(tmp_path: Path) -> Path:
     write(top, "intended", "new\n")
     git(top, "add", "-N", "intended")
     write(inner, "file", "edited\n")
-    for name in ODD_NAMES:
-        write(top, os.fsdecode(name), "edited\n")
-        write(top, os.fsdecode(b"touched-" + name), "base\n")
+    for odd in ODD_NAMES:
+        write(top, os.fsdecode(odd), "edited\n")
+        write(top, os.fsdecode(b"touched-" + odd), "base\n")
     return top
 
 
