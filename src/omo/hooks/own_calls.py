@@ -72,12 +72,11 @@ def _found_tests(event: Event, world: World) -> str:
     here = paths.session_directory(world.environ, event.project)
     found = []
     try:
-        look = base.look(world.root, known.base)
-    except NotEvaluable:  # git took too long
+        for check in known.project_tests(world.root, here, base.look(world.root, known.base)):
+            if not any(own_commands.covers(world.root, head, gate.argv, gate.cwd, check) for gate in known):
+                found.append(f"{typed_commands.typed(check.argv)} ({check.found_in})")
+    except NotEvaluable:  # git took too long, so the host asks
         return "the project's own tests"
-    for check in known.project_tests(world.root, here, look):
-        if not any(own_commands.covers(world.root, head, gate.argv, gate.cwd, check) for gate in known):
-            found.append(f"{typed_commands.typed(check.argv)} ({check.found_in})")
     return ", ".join(found)
 
 

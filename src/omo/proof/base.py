@@ -103,6 +103,13 @@ def take(root: str, environ: Mapping[str, str], state: str = "") -> Base:
     return base
 
 
+def why_no_commit(began: Base) -> str:
+    """Say why a run has no commit that it began on."""
+    if unknown := began.get("unknown"):
+        return f"the files that the run began with are not known ({unknown})"
+    return "there is no commit"
+
+
 def of_commit(root: str, commit: str) -> Base:
     """The base for whoever asks what differs from a commit, which has to be here, and not from what stood there when a
     run was armed."""

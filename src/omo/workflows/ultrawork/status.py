@@ -131,9 +131,10 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
             found_none = "no test command was found" + (" in what is committed" if now else "")
             return NextStep("pin", f"no verification gate is pinned, and {found_none}", (pin,))
         if not (pinned.base or {}).get("head"):
-            why = (
-                "no gate is pinned; the run began on no commit, so that only one of the user's (/omo:pin) can prove it"
-            )
+            why = "the run began on no commit"
+            if (pinned.base or {}).get("unknown"):
+                why = base.why_no_commit(pinned.base or {})
+            why = f"no gate is pinned; {why}, so that only one of the user's (/omo:pin) can prove it"
             return NextStep("pin", why, (command(gates.pin_line(found[0], cwd)),))
         below = "" if found[0].cwd == "." else f" in {clip(found[0].cwd, 80)}"
         why = f"nothing has shown the work yet; it runs {clip(typed(found[0].argv), 120)}{below}"
