@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from omo import hosts  # noqa: E402
+from omo.deadline import HOST_SECONDS  # noqa: E402
 from omo.hosts import Answer, Host  # noqa: E402
 
 ABOUT = "omo: keeps the agent working until the work is proven done, and lets go when you say so"
-SECONDS = 10
 BUILDING = {"timeout": 300, "statusMessage": "omo: preparing (once)"}  # the first session makes the environment
 
 NOT_READY_FILE = "hooks/not-ready.sh"
@@ -77,7 +77,7 @@ def _groups(host: Host, event: str) -> list[dict[str, Any]]:
 def _group(host: Host, event: str, tools: Sequence[str], more: str = "") -> dict[str, Any]:
     launch = f'launch="${{{host.root_variable}}}/hooks/launch.sh"; [ -r "$launch" ] || exit 0; '
     command = f'{launch}{_variables(host)} {more}host={host.name} event={host.events[event]}; . "$launch"'
-    handler: dict[str, Any] = {"type": "command", "command": command, "timeout": SECONDS}
+    handler: dict[str, Any] = {"type": "command", "command": command, "timeout": HOST_SECONDS}
     if title := host.hook_titles.get(event):
         handler["statusMessage"] = title
     group: dict[str, Any] = {"hooks": [handler]}

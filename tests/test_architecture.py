@@ -17,7 +17,7 @@ SRC = ROOT / "src" / "omo"
 
 # From the ground up: a module imports what lies below its own layer, or beside it in its own package.
 LAYERS = (
-    ("errors", "text", "clock", "digest", "json_text", "globs", "progress", "safe_open", "strict", "shell"),
+    ("deadline", "errors", "text", "clock", "digest", "json_text", "globs", "progress", "safe_open", "strict", "shell"),
     ("table",),
     ("hosts",),
     ("state",),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from omo.deadline import Deadline
 from omo.errors import NotEvaluable
 from omo.proof import changes, git
 from tests.project import git as run_git
@@ -49,8 +50,8 @@ def test_all_there_is_to_know_takes_at_most_nine_processes(root: Path, monkeypat
 def test_git_that_gives_no_answer_is_ended(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "bin/git", f"#!/bin/sh\necho $$ >{tmp_path}/pid\nexec sleep 60\n").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin") + ":/usr/bin:/bin")
-    answer = git.start(root, ["status"], seconds=1).answer()
-    assert (answer.ok, answer.errors) == (False, b"gave no answer in time")
+    with Deadline(1), pytest.raises(git.TookTooLong, match=r"git took too long \(status\)"):
+        git.run(root, "status")
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 

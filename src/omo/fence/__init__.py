@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from omo.errors import NotEvaluable
 from omo.globs import covers, is_inside, leads_to, shell_name_matches
 from omo.state.runtime import fence_of
 from omo.text import clip
@@ -211,7 +212,10 @@ class Fence:
         from omo.proof import git
 
         directory, name = os.path.split(entry)  # asked there, as it may be of a submodule
-        tracked = git.start(directory, ["ls-files", "-z", "--", name], seconds=git.HOOK_SECONDS).answer()
+        try:
+            tracked = git.run(directory, "ls-files", "-z", "--", name)
+        except NotEvaluable:
+            return False
         return tracked.ok and not tracked.output
 
     def _is_of_session(self, entry: str) -> bool:

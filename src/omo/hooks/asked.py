@@ -229,7 +229,10 @@ def _gates(event: Event, world: World, pinned: list[Gate], tree: Base) -> tuple[
     checks = project_checks.suggest(files, cwd)
     tests = [clip(typed(check.argv), 120) for check in checks if check.kind in ("", project_checks.TESTS)]
     if not tree["head"]:  # nothing says which files were there before: "no git at all, and nothing pinned"
-        return "", [f"(there is no commit, so pin them first: omo gate add tests -- {tests[0]})"] if tests else []
+        from omo.proof import base
+
+        why = base.why_no_commit(tree)
+        return "", [f"({why}, so pin them first: omo gate add tests -- {tests[0]})"] if tests else []
     return "".join(tests[:1]), [f"(the project's tests: {command})" for command in tests[:1]]
 
 

@@ -9,6 +9,7 @@ import time
 
 from omo import hosts, settings
 from omo.clock import stamp
+from omo.deadline import HOOK_SECONDS, Deadline
 from omo.errors import OmoError, Unreadable
 from omo.safe_open import own_file
 from omo.state import ownership, paths, runtime, store
@@ -203,12 +204,13 @@ def answer(
             return b""  # an agent has started a client on its own conversation, which is held where it is
         world = World(event, environ, cwd, now)
         state = world.state
-        if name not in ONLY_LOOK:
-            _settle(world.settle_before, world, name)
-        put_back = _put_back(name, world)
-        decided = _decide(name, handle, event, world)
-        if name not in ONLY_LOOK:
-            _settle(world.settle_after, world, name)
+        with Deadline(HOOK_SECONDS):
+            if name not in ONLY_LOOK:
+                _settle(world.settle_before, world, name)
+            put_back = _put_back(name, world)
+            decided = _decide(name, handle, event, world)
+            if name not in ONLY_LOOK:
+                _settle(world.settle_after, world, name)
         return host.write(_with_lines([*put_back, *world.notices], decided, event), event, environ)
     except Exception as error:
         log(state, name, error)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from omo import safe_open, table
+from omo.errors import NotEvaluable
 from omo.state import paths
 
 TYPE_CHECKING = False
@@ -70,9 +71,12 @@ def _found_tests(event: Event, world: World) -> str:
     head = (known.base or {}).get("head")
     here = paths.session_directory(world.environ, event.project)
     found = []
-    for check in known.project_tests(world.root, here, base.look(world.root, known.base)):
-        if not any(own_commands.covers(world.root, head, gate.argv, gate.cwd, check) for gate in known):
-            found.append(f"{typed_commands.typed(check.argv)} ({check.found_in})")
+    try:
+        for check in known.project_tests(world.root, here, base.look(world.root, known.base)):
+            if not any(own_commands.covers(world.root, head, gate.argv, gate.cwd, check) for gate in known):
+                found.append(f"{typed_commands.typed(check.argv)} ({check.found_in})")
+    except NotEvaluable:  # git took too long, so the host asks
+        return "the project's own tests"
     return ", ".join(found)
 
 

@@ -14,7 +14,7 @@ import stat
 from omo import safe_open
 from omo.digest import sha256
 from omo.errors import NotEvaluable, NotMade, OmoError
-from omo.proof import git
+from omo.proof import differences, git
 from omo.state import paths
 from omo.state.copies import Copies
 
@@ -102,6 +102,13 @@ def take(root: str, environ: Mapping[str, str], state: str = "") -> Base:
         base["unknown"] = str(error)
     base["home"] = home_of(environ)
     return base
+
+
+def why_no_commit(began: Base) -> str:
+    """Say why a run has no commit that it began on."""
+    if unknown := began.get("unknown"):
+        return f"the files that the run began with are not known ({unknown})"
+    return "there is no commit"
 
 
 def of_commit(root: str, commit: str) -> Base:
@@ -259,7 +266,7 @@ def is_changed(root: str, moment: float) -> bool:
     """
     command = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        listed = git.start(root, command, seconds=git.HOOK_SECONDS).answer()
+        listed = git.run(root, *command)
         paths = listed.lines if listed.ok else _list_without_git(root).paths
         for path in paths:
             counts = not _is_own(path) and not is_leftover(path)
@@ -296,7 +303,7 @@ def _without_leftovers(root: str, head: str | None, changed: Files, left_out: It
     leftovers = list(filter(is_leftover, changed))
     if leftovers and head:
         command = ["ls-tree", "-z", "--name-only", head, "--", *leftovers]
-        committed = git.start(root, command, seconds=git.HOOK_SECONDS).answer().lines
+        committed = git.run(root, *command).lines
         leftovers = [path for path in leftovers if path not in committed]
     return _without(changed, [*left_out, *leftovers])
 
@@ -418,12 +425,13 @@ def _list(root: str, head: str | None, exclude: str, *, is_whole: bool = False) 
         every.append(f"--exclude-from={exclude}")
     settings = git.settings(root)
     as_they_are = settings.as_they_are
-    listing_files = git.start(root, every, seconds=git.HOOK_SECONDS)  # meanwhile:
-    commit = head or ""
-    if head == "HEAD":
-        commit = git.head(root, seconds=git.HOOK_SECONDS)
-    differing = _differing(root, commit, as_they_are) if commit else None
-    listed = listing_files.answer()
+    listing_files = git.start(root, every)  # meanwhile:
+    try:
+        commit = git.head(root) if head == "HEAD" else head or ""
+        differing = differences.paths(root, commit, as_they_are) if commit else None
+        listed = listing_files.answer()
+    finally:
+        listing_files.end()
     # A repository above that ignores all of this (dotfiles kept in HOME) has nothing to say about it.
     if not listed.ok or (place != "." and not listed.output):
         return _list_without_git(root, is_whole=is_whole)
@@ -464,12 +472,6 @@ def _conversions(root: str) -> list[str]:
     return [line for line in lines if any(word in line for word in CONVERTS)]
 
 
-def _differing(root: str, commit: str, as_they_are: Sequence[str]) -> list[str] | None:
-    """The tracked files that git sees otherwise than in the commit; None where it has no such commit."""
-    answer = git.start(root, [*as_they_are, *git.DIFF, commit, "--"], seconds=git.HOOK_SECONDS).answer()
-    return answer.lines if answer.ok else None
-
-
 def edited(root: str, commit: str, paths: list[str], *, line_end: bytes = b"\n") -> list[str]:
     """Of paths that git may not look at, those that are there and differ from the commit with such line ends."""
     present = [path for path in paths if os.path.lexists(os.path.join(root, path))]  # others: a sparse checkout
@@ -489,7 +491,7 @@ def filtered(root: str, paths: Iterable[str]) -> list[str]:
     """Those that a filter rewrites."""
     question = os.fsencode("".join(f"{path}\0" for path in paths))
     command = ["check-attr", "-z", "--stdin", "filter"]
-    fields = git.start(root, command, seconds=git.HOOK_SECONDS, stdin=question).answer().lines
+    fields = git.run(root, *command, stdin=question).lines
     pairs = zip(fields[0::3], fields[2::3], strict=False)
     return [path for path, value in pairs if value not in ("unspecified", "unset")]
 

@@ -8,15 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from omo.errors import NotEvaluable
-from omo.proof import git, globs
+from omo.proof import differences, git, globs
 
 MOST_COMMITS = 10_000
 BASES = ("origin/dev", "dev", "origin/main", "origin/master", "main", "master")
-# What git calls a tree without files, by how a repository names what it holds.
-EMPTY_TREES = {
-    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
-}
 _RULES = "--exclude-per-directory=.gitignore"
 
 
@@ -48,9 +43,9 @@ def _named(root: Path, name: str) -> tuple[str | None, str | None]:
     question = ("rev-parse", "--show-object-format", "--verify", "--quiet", "--end-of-options", name + "^{commit}")
     match git.run(root, *question).text.split():
         case [kind, commit]:
-            return commit, EMPTY_TREES.get(kind)
+            return commit, git.EMPTY_TREES.get(kind)
         case [kind]:
-            return None, EMPTY_TREES.get(kind)
+            return None, git.EMPTY_TREES.get(kind)
     return None, None
 
 
@@ -63,8 +58,10 @@ def changed(root: Path, base: str) -> list[str]:
     since = resolve(root, base)
     new = untracked(root)
     as_they_are = git.settings(root).as_they_are  # so that no filter is started, or hides an edit
-    differing = git.require(git.run(root, *as_they_are, *git.DIFF, since, "--"), "diff").lines
-    paths = {*differing, *new, *hidden_since(root, since)}
+    tracked = differences.paths(root, since, as_they_are)
+    if tracked is None:
+        raise NotEvaluable(f"git cannot compare the files with {since[:12]}", fix="git status")
+    paths = {*tracked, *new, *hidden_since(root, since)}
     return sorted(_not_own(paths))
 
 
@@ -120,8 +117,7 @@ def merge_base(root: Path, first: str, second: str) -> str:
 
 def changed_between(root: Path, base: str, tip: str) -> list[str]:
     """Paths below `root` that two commits have differently."""
-    differing = git.lines(root, *git.DIFF, resolve(root, base), resolve(root, tip), "--")
-    return sorted(_not_own(differing))
+    return sorted(_not_own(git.lines(root, *git.DIFF, resolve(root, base), resolve(root, tip), "--")))
 
 
 def untracked_or_ignored(root: Path, *, whole_directories: bool = False) -> list[str]:

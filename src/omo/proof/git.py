@@ -11,14 +11,14 @@ import select
 import time
 
 from omo import safe_open
+from omo.deadline import end_of
 from omo.errors import NotEvaluable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SECONDS = 60.0
-HOOK_SECONDS = 5.0
+SECONDS = 60.0  # of one git; in a hook all of them share its deadline
 MOST_OUTPUT = 64_000_000
 MOST_ERRORS = 10_000
 SMALLEST_PIPE = 4096  # bytes that every system lets lie in one
@@ -34,7 +34,7 @@ _SETTINGS = {
     "core.trustctime": "true",
     "core.checkStat": "default",
     "core.ignoreStat": "false",
-    "diff.autoRefreshIndex": "true",
+    "diff.autoRefreshIndex": "false",  # a look writes nothing; `differences.py` sees which files were only touched
     "safe.directory": "*",
 }
 COMMAND = ("git", "--literal-pathspecs", *(part for item in _SETTINGS.items() for part in ("-c", "=".join(item))))
@@ -60,6 +60,11 @@ LARGEST_CONFIGURATION = 1_000_000
 HEAD = ("--verify", "--quiet", "HEAD^{commit}")
 LARGEST_REF = 4096
 COMMIT_LENGTHS = (40, 64)
+# What git calls a tree without files, by how a repository names what it holds.
+EMPTY_TREES = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
 HEX = frozenset("0123456789abcdef")
 _EMPTY = {
     "HEAD": "ref: refs/heads/none\n",
@@ -67,7 +72,8 @@ _EMPTY = {
     "info/attributes": "* -text !crlf !eol !ident !filter !working-tree-encoding\n",
 }
 _PASSED_ON = ("PATH", "TMPDIR")
-# Paths that differ, whatever the configuration says of how they are shown.
+# Paths in which two commits differ, whatever the configuration says of how they are shown. Not for the files that lie
+# here: it would name those that were only touched, see `differences.py`.
 DIFF = (
     *("diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv"),
     "--ignore-submodules=none",
@@ -76,8 +82,17 @@ DIFF = (
 LINK_MODE, FILE_MODE, PROGRAM_MODE = "l", "f", "x"
 
 
+class TookTooLong(NotEvaluable):
+    """Git did not answer in time, so nothing is known."""
+
+    code = "took-too-long"
+
+    def __init__(self, verb: str) -> None:
+        super().__init__(f"git took too long ({verb})", fix="time git status")
+
+
 class GitAnswer:
-    """What git printed. `code` is None where it could not be started, gave no answer in time, or too much of one."""
+    """What git printed. `code` is None where it could not be started."""
 
     def __init__(self, code: int | None, output: bytes, errors: bytes) -> None:
         self.code = code
@@ -109,10 +124,7 @@ def lines(root: str | os.PathLike[str], *arguments: str) -> list[str]:
 
 def run(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> GitAnswer:
     """However git ends; only no answer at all raises."""
-    answer = start(root, arguments, stdin=stdin).answer()
-    if answer.code is None and answer.errors:
-        raise NotEvaluable(f"git {arguments[0]} {os.fsdecode(answer.errors)}", fix="git status")
-    return answer
+    return start(root, arguments, stdin=stdin).answer()
 
 
 def require(answer: GitAnswer, verb: str) -> GitAnswer:
@@ -126,7 +138,6 @@ def start(
     root: str | os.PathLike[str],
     arguments: Sequence[str],
     *,
-    seconds: float = SECONDS,
     stdin: bytes = b"",
     repository: Mapping[str, str] | None = None,
 ) -> Process:
@@ -135,7 +146,18 @@ def start(
     environ = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environ.update(ENVIRONMENT)
     environ.update(own_repository(where) if repository is None else repository)
-    return Process([COMMAND[0], "-C", where, *COMMAND[1:], *arguments], environ, seconds, stdin)
+    return Process([COMMAND[0], "-C", where, *COMMAND[1:], *arguments], environ, stdin, _verb(arguments))
+
+
+def _verb(arguments: Sequence[str]) -> str:
+    """What git is asked to do, behind its options: each but `-c` is one word."""
+    words = iter(arguments)
+    for word in words:
+        if word == "-c":
+            next(words)
+        elif not word.startswith("-"):
+            return word
+    return ""
 
 
 def own_repository(root: str) -> dict[str, str]:
@@ -204,6 +226,11 @@ def entries(root: str, head: str) -> dict[str, str]:
     return about_of
 
 
+def empty_tree(commit: str) -> str:
+    """Return the id of a tree without files in the repository of a commit."""
+    return EMPTY_TREES["sha1" if len(commit) == COMMIT_LENGTHS[0] else "sha256"]
+
+
 def place_of_repository(root: str) -> str:
     """Where one can be, seen from the root: at it (`.`) or above; empty for none. Only git knows if it is whole."""
     start = os.path.realpath(root)
@@ -215,11 +242,11 @@ def place_of_repository(root: str) -> str:
     return ""
 
 
-def head(root: str, *, seconds: float = SECONDS) -> str:
+def head(root: str) -> str:
     """The commit that is checked out; empty where there is none."""
     if commit := plain_head(os.path.join(root, ".git")):
         return commit
-    answer = start(root, ["rev-parse", *HEAD], seconds=seconds).answer()
+    answer = run(root, "rev-parse", *HEAD)
     return answer.text.strip() if answer.ok else ""
 
 
@@ -300,9 +327,12 @@ def make_repository(directory: str) -> None:
 class Process:
     """A git at work. The library for it would cost a hook 8 ms to load."""
 
-    def __init__(self, argv: list[str], environ: Mapping[str, str], seconds: float, stdin: bytes) -> None:
+    def __init__(self, argv: list[str], environ: Mapping[str, str], stdin: bytes, verb: str) -> None:
         self._answer: GitAnswer | None = None
-        self._deadline = time.monotonic() + seconds
+        self._verb = verb
+        self._end = end_of(SECONDS)
+        if self._end <= time.monotonic():
+            raise TookTooLong(verb)
         feed = _feed(stdin)
         output, output_end = os.pipe()
         errors, errors_end = os.pipe()
@@ -320,12 +350,28 @@ class Process:
             os.close(errors)
         for descriptor in (feed, output_end, errors_end):
             os.close(descriptor)
-        self._pipes = (output, errors)
+        self._pipes: tuple[int, ...] = (output, errors)
 
     def answer(self) -> GitAnswer:
+        """Raises NotEvaluable where git does not answer in time, or prints more than is kept."""
         if self._answer is None:
             self._answer = self._finish()
         return self._answer
+
+    def end(self) -> None:
+        """Ends it, where nobody waits for its answer any more."""
+        if self._answer is None and self._pipes:
+            self._close()
+            self._kill()
+
+    def _close(self) -> None:
+        for pipe in self._pipes:
+            os.close(pipe)
+        self._pipes = ()
+
+    def _kill(self) -> None:
+        os.killpg(self._pid, 9)
+        os.waitpid(self._pid, 0)
 
     def _finish(self) -> GitAnswer:
         kept: dict[int, list[bytes]] = {pipe: [] for pipe in self._pipes}
@@ -336,8 +382,12 @@ class Process:
         left = MOST_OUTPUT
         status = None
         try:
-            while pending and left > 0 and (seconds := self._deadline - time.monotonic()) > 0:
-                for pipe, _ in readable.poll(seconds * 1000):
+            while pending and left > 0:
+                # What it has printed by the end is read, though somebody else was waited for meanwhile.
+                ready = readable.poll(max(0.0, self._end - time.monotonic()) * 1000)
+                if not ready:
+                    break
+                for pipe, _ in ready:
                     piece = os.read(pipe, 1 << 16)
                     if piece:
                         kept[pipe].append(piece)
@@ -348,15 +398,14 @@ class Process:
             if not pending:
                 _, status = os.waitpid(self._pid, 0)
         finally:
-            for pipe in self._pipes:
-                os.close(pipe)
+            self._close()
             if status is None:
-                os.killpg(self._pid, 9)
-                os.waitpid(self._pid, 0)
+                self._kill()
+        if left <= 0:
+            raise NotEvaluable(f"git {self._verb} lists more than {MOST_OUTPUT} bytes", fix="git status")
         if status is None:
-            why = f"lists more than {MOST_OUTPUT} bytes" if left <= 0 else "gave no answer in time"
-            return GitAnswer(None, b"", why.encode())
-        output, errors = (b"".join(kept[pipe]) for pipe in self._pipes)
+            raise TookTooLong(self._verb)
+        output, errors = (b"".join(pieces) for pieces in kept.values())
         return GitAnswer(os.waitstatus_to_exitcode(status), output, errors[:MOST_ERRORS])
 
 

@@ -12,7 +12,7 @@ import os
 import time
 
 from omo import safe_open
-from omo.errors import NotMade
+from omo.errors import NotEvaluable, NotMade
 from omo.proof import git
 
 TYPE_CHECKING = False
@@ -141,7 +141,11 @@ class Hold:
                 continue
             names = os.fsencode("".join(f"{path}\0" for path in paths))
             command = ["update-index", *arguments, "-z", "--stdin"]
-            if not git.start(self.root, command, stdin=names, repository=repository).answer().ok:
+            try:
+                is_done = git.start(self.root, command, stdin=names, repository=repository).answer().ok
+            except NotEvaluable:
+                is_done = False
+            if not is_done:
                 _remove(self.index_path)
                 return {}
         return {"GIT_INDEX_FILE": f".git/{OWN_INDEX}"}

@@ -91,6 +91,8 @@ class CommitFiles(NamedFiles):
         self.entries: dict[str, str] | None  # None where git has no such commit
         try:
             self.entries = git.entries(root, head)
+        except git.TookTooLong:
+            raise
         except NotEvaluable:
             self.entries = None
         self.names = frozenset(self.entries or ())

@@ -11,6 +11,7 @@ from omo.work.status import UNKNOWN_TREE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.proof.base import Look
     from omo.state.rows import Base
 
 
@@ -19,6 +20,16 @@ class Files:
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self._looks: list[tuple[Base | None, Look]] = []
+
+    def look(self, began: Base | None) -> Look:
+        """Return what differs from a base."""
+        for known, look in self._looks:
+            if known == began:
+                return look
+        look = base.look(self.root, began)
+        self._looks.append((began, look))
+        return look
 
     @cached_property
     def tree(self) -> str:
@@ -45,5 +56,5 @@ class Files:
 
     def changed_since(self, then: Base | None) -> list[str] | None:
         """The files that are others than they were then; None where nobody can tell."""
-        changed = base.look(self.root, then).changed
+        changed = self.look(then).changed
         return None if changed is None else sorted(changed)

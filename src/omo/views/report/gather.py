@@ -26,6 +26,7 @@ from omo.views.report.notices import is_block, notices, refused, unproven_before
 from omo.views.report.parts import Part, parts_of
 from omo.views.report.verdict import Headline, verdict
 from omo.work import requests, times
+from omo.work.files import Files
 from omo.work.run import Run
 from omo.work.sections import Notice, Sections
 from omo.work.status import Status
@@ -136,7 +137,7 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     if since and not run:  # a run that was named stands for itself
         told += unproven_before(events, since)
     told += refused(events, since)
-    changed = _changed_files(context.root, parts)
+    changed = _changed_files(viewer.files, parts)
     lines = held_lines.earlier(context.state, context.root)
     if lines is not None and lines.paths.isdisjoint(path for path, _ in changed.files):
         lines = None  # that look was at files of other work
@@ -186,21 +187,21 @@ def _task(events: Sequence[SessionEvent], parts: Sequence[Part]) -> str:
     return ""
 
 
-def _changed_files(root: str, parts: Sequence[Part]) -> Changed:
+def _changed_files(files: Files, parts: Sequence[Part]) -> Changed:
     """What differs from the files with which the leading work began."""
     for part in parts:
         if part.sections.base:
             try:
-                return _changed_since(root, part.sections)
+                return _changed_since(files, part.sections)
             except OmoError as error:
                 return Changed(unknown=clip(error.message, 200))
     return Changed(unknown="nothing says what the work began with")
 
 
-def _changed_since(root: str, sections: Sections) -> Changed:
+def _changed_since(files: Files, sections: Sections) -> Changed:
     """What was changed by this work alone, where that was noted when it ended; else all up to now. The base is a
     commit, or the files as the row of an arming has them."""
-    began = sections.base
+    root, began = files.root, sections.base
     assert began
     if isinstance(began, dict):
         commit, before = str(began.get("head") or ""), runtime.part(began, "files")
@@ -209,21 +210,21 @@ def _changed_since(root: str, sections: Sections) -> Changed:
     if sections.changed is not None:
         paths = sections.changed
     elif isinstance(began, dict):
-        look = base.look(root, began).without(sections.left_out)
+        look = files.look(began).without(sections.left_out)
         if look.changed is None:
             return Changed(unknown=clip(look.unknown, 200))
         paths = sorted(look.changed)
     else:
         paths = changes.changed(Path(root), began)
     known = {*before, *(commit_at(root, str(commit)).names if commit else ())}
-    files = []
+    named = []
     for path in paths:
         how = "" if path in known else "new"
         if not os.path.lexists(os.path.join(root, path)):
             how = "gone"
         if not path.startswith(base.OWN_DIRECTORIES):
-            files.append((path, how))
-    return Changed(tuple(files))
+            named.append((path, how))
+    return Changed(tuple(named))
 
 
 def _ledger_problems(state: str, view: SessionView, run: str) -> tuple[str, ...]:

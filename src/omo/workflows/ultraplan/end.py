@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from omo.proof import base, git
+from omo.proof import base, differences, git
 from omo.proof.gate_runs import Plain, Subject
 from omo.text import clip, counted, listed
 from omo.work import outcome, proving
@@ -152,9 +152,9 @@ def _subject(status: RunStatus) -> Subject:
     state, root = status.state, status.state.root
     head, paths = state.base, [*status.audit.changed]
     if state.began and state.began != head:
-        differing = git.run(root, *git.DIFF, state.began, "--")
-        if differing.ok:  # else that commit was thrown away
-            head, paths = state.began, [*paths, *differing.lines]
+        since = differences.paths(root, state.began, git.settings(root).as_they_are)
+        if since is not None:  # else that commit was thrown away
+            head, paths = state.began, [*paths, *since]
     changed = {path: base.digest_of(root, path) for path in paths}
     for path, digest in state.runner.items():  # looked at also where git ignores them
         if base.digest_of(root, path) != digest:

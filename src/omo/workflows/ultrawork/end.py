@@ -313,7 +313,7 @@ class Finish:
             return [f"{adding} a command shows it"]
         users = "one that the user pins would count: /omo:pin COMMAND"
         if not self._base.get("head"):
-            return [f"there is no commit; {users}"]
+            return [f"{base.why_no_commit(self._base)}; {users}"]
         unknown = "no test command of the project's is known"
         if len(self.gates):
             return [f"{unknown}; {users}"]

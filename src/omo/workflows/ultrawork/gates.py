@@ -509,9 +509,9 @@ def _allowed_change(gates: Gates, name: str, root: str, *, of_other_work: bool) 
     file, separator, test = name.partition("::")
     path = os.path.normpath(file)
     is_file = os.path.isfile(os.path.join(root, path))
-    if not is_file:  # it may have been one: of a long history no more is looked at than a hook has time for
+    if not is_file:  # it may have been one
         ever = ["log", "-1", "--format=", "--name-only", "--relative", "-z", "--", path]
-        is_file = path in git.start(root, ever, seconds=git.HOOK_SECONDS).answer().text.split("\0")
+        is_file = path in git.run(root, *ever).text.split("\0")
     if path.startswith(("../", "/")) or not is_file:
         raise BadInput(
             f"there is neither a gate nor a file {clip(name, LONGEST_NAME)!r}",

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Summary
+    from omo.work.files import Files
 
 # What was let through is neither passing nor open: it does not count, and is named beside what does.
 MARKS = {"pass": "done", "not run": "open"}
@@ -33,7 +34,7 @@ def status(viewer: Viewer) -> Status | None:
         return None
     sessions = viewer.caller.session_rows
     pinned = gates.fold(gates.with_project_pins(viewer.context.state, viewer.session, rows, sessions), run)
-    now = base.look(viewer.context.root, pinned.base).without(pinned.left_out) if len(pinned) else None
+    now = viewer.files.look(pinned.base).without(pinned.left_out) if len(pinned) else None
     items = tuple(_item(gate, now, gates.whose(viewer.context.root, gate, pinned.base)) for gate in pinned)
     headline, ended_as = counted(len(items), "gate") + " pinned", None
     if summary.get("state") == "done":
@@ -123,21 +124,22 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
         checks = gates.FoundGates(viewer.context.root, cwd, viewer.row, pinned).checks
         found = [check for check in checks if check.kind in ("", project_checks.TESTS)]  # the others are not run
         if not found:  # the changed parts may have tests of their own
-            found = pinned.project_tests(viewer.context.root, cwd, base.look(viewer.context.root, pinned.base))
+            found = pinned.project_tests(viewer.context.root, cwd, viewer.files.look(pinned.base))
         if not found:
             now = project_checks.suggest(project_files.DiskFiles(viewer.context.root), cwd)
             pin = command(gates.pin_line(now[0], cwd) if now else "omo gate add NAME -- COMMAND")
             found_none = "no test command was found" + (" in what is committed" if now else "")
             return NextStep("pin", f"no verification gate is pinned, and {found_none}", (pin,))
         if not (pinned.base or {}).get("head"):
-            why = (
-                "no gate is pinned; the run began on no commit, so that only one of the user's (/omo:pin) can prove it"
-            )
+            why = "the run began on no commit"
+            if (pinned.base or {}).get("unknown"):
+                why = base.why_no_commit(pinned.base or {})
+            why = f"no gate is pinned; {why}, so that only one of the user's (/omo:pin) can prove it"
             return NextStep("pin", why, (command(gates.pin_line(found[0], cwd)),))
         below = "" if found[0].cwd == "." else f" in {clip(found[0].cwd, 80)}"
         why = f"nothing has shown the work yet; it runs {clip(typed(found[0].argv), 120)}{below}"
         ways = [command("omo ulw done", lead="when the work is complete")]
-        if not _may_be_shown_by_tests(viewer.context.root, pinned):
+        if not _may_be_shown_by_tests(viewer.files, pinned):
             ways.append(own_word)
         return NextStep("done", why, tuple(ways))
     if all(item.mark in ("done", "cut") for item in items):
@@ -148,9 +150,9 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
     return NextStep("done", why, (command("omo ulw done", lead="when the work is complete"),))
 
 
-def _may_be_shown_by_tests(root: str, pinned: gates.Gates) -> bool:
+def _may_be_shown_by_tests(files: Files, pinned: gates.Gates) -> bool:
     """Something other than documents was changed: the tests are run first, and the refusal says what is left."""
-    changed = base.look(root, pinned.base).without(pinned.left_out).changed
+    changed = files.look(pinned.base).without(pinned.left_out).changed
     return changed is None or not all(map(kinds.is_text_for_people, changed))
 
 
