@@ -281,7 +281,7 @@ def _end_to_be_made_anew(event: Event, world: World, row: SessionRow) -> str:
     """The kind of work that this conversation called done last, on the agent's word alone, if that end would look at
     what is allowed now; else empty. Of what was done before it the user does not speak."""
     last = session.KIND
-    for noted in reversed(ledger.rows(paths.events_file(world.state, event.session))):
+    for noted in ledger.newest_first(paths.events_file(world.state, event.session)):
         if noted.get("kind") == "done":
             break
         if noted.get("state") == "done" and noted["kind"] in table.BY_KIND:

@@ -24,6 +24,7 @@ SETTLED = 0.1  # seconds: what is younger may be written again in the same tick 
 ABSENT_STATE = (FileNotFoundError, NotADirectoryError)  # also where a file stands in the way of the directory
 MOVE_AWAY = "move it away; the next hook or command that writes does so by itself and keeps the bytes"
 
+_has_packages = False
 _known: dict[str, tuple[tuple[int, ...], bytes]] = {}  # by path: which version of a file it was, and what it held
 
 
@@ -142,11 +143,31 @@ def parse(raw: bytes, path: str) -> Json:
 def _loads(raw: bytes) -> Any:
     if len(raw) > MOST_KEPT:
         try:
-            import orjson  # four times as fast, from where that makes up for its import
+            return loader()(raw)
+        except ValueError:
+            pass  # orjson is stricter than what wrote the file
+    return _loads_plainly(raw)
 
-            return orjson.loads(raw)
-        except (ImportError, ValueError):
-            pass  # it is stricter than what wrote the file, and may be missing
+
+def may_use_packages() -> None:
+    """Say that this process is a command. A hook reads with the standard library alone, also what is long."""
+    global _has_packages
+    _has_packages = True
+
+
+def loader() -> Callable[[bytes], Any]:
+    """What parses much JSON fastest: in a command orjson, from where that makes up for its import."""
+    if _has_packages:
+        try:
+            import orjson
+
+            return orjson.loads
+        except ImportError:
+            pass  # `omo --version` or doctor, where there is no environment
+    return _loads_plainly
+
+
+def _loads_plainly(raw: bytes) -> Any:
     return loads(raw.decode("utf-8"))
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def sections(viewer: Viewer, status: Status) -> Sections:
     rows = ledger.rows(paths.events_file(viewer.context.state, viewer.session))
-    pinned = gates.fold(rows, run_of(viewer, rows))
+    pinned = gates.fold(rows, run_of(viewer))
     of_gates = {}
     for gate in pinned:
         tried: Mapping[str, GateResult] = {}
