@@ -13,7 +13,7 @@ from omo.errors import BadInput, OmoError
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.proof import typed_commands
-from omo.state import ledger, paths, runtime, store
+from omo.state import ledger, paths, runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.text import block, clip
@@ -143,7 +143,7 @@ def _look(event: Event, world: World, name: str) -> Answer:
 
 
 def _gates(event: Event, world: World) -> gates.SessionGates:
-    return gates.SessionGates(world.state, event.session, "user", world.now)
+    return gates.SessionGates(world.state, event.session, "user", world.now, world.wait)
 
 
 def _pin(event: Event, world: World, rest: str) -> str:
@@ -297,7 +297,7 @@ def _on_again(world: World, row: SessionRow | None, kind: str, did: str) -> runt
         return runtime.Change(None)
     summary = row["work"][kind]
     again = sentences.says_so_again(kind, str(summary.get("run")))
-    bound.reopen(world.state, kind, summary, actor="user", now=world.now, wait=store.HOOK_WAIT)
+    bound.reopen(world.state, kind, summary, actor="user", now=world.now, wait=world.wait)
     step = None if kind == session.KIND else f"the user {did}: {again}"
     return runtime.Change(None, session.on_again(row, kind, step), [{"kind": "resumed"}])
 

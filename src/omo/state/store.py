@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-HOOK_WAIT = 0.3
+HOOK_WAIT = 8.0  # seconds that a hook waits for locks in all, of the ten that hosts give it
 CLI_WAIT = 10.0
 POLL = 0.005
 MOST_KEPT = 1 << 20  # bytes: who needs a longer ledger again needs its end alone
