@@ -275,7 +275,8 @@ def _checked(raw: bytes) -> Chain:
             break
         line = whole_line[:-1]
         seq += 1
-        cut = line.rfind(AFTER) if is_long and position < end else -1
+        may_be_cut = is_long and position < end and line.endswith(b"}}")
+        cut = line.rfind(AFTER) if may_be_cut else -1
         try:
             row = load(line if cut < 0 else line[:cut] + b"}")
         except (ValueError, RecursionError):
