@@ -154,11 +154,12 @@ def test_the_injected_text_is_bounded_whatever_the_settings(host: Host) -> None:
     assert len(answer.message) <= sentences.LONGEST_TOLD
 
 
-def test_a_cancel_that_cannot_be_recorded_says_so(host: Host) -> None:
+def test_a_cancel_that_cannot_be_recorded_says_so(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     import filelock
 
-    from omo.state import paths
+    from omo.state import paths, store
 
+    monkeypatch.setattr(store, "HOOK_WAIT", 0.05)
     host.prompt("ulw fix it")
     with filelock.FileLock(paths.session_lock(host.state, SESSION)):
         assert "could not be recorded" in host.prompt("stop ulw").json["reason"]

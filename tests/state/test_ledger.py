@@ -84,6 +84,71 @@ def test_a_long_ledger_reads_like_a_short_one(tmp_path: Path, monkeypatch: pytes
     assert len(short[0]) == len(odd)
 
 
+LONG = 40 * 1024  # as long as a ledger is here from now on, in bytes
+BECAME = {"ulw": {"enabled": True}, "work": {}}
+
+
+def lengthen(path: Path) -> ledger.Head:
+    events = [{"kind": "blocked", "number": number, "after": BECAME} for number in range(400)]
+    head = ledger.append(str(path), events, actor="hook", now=NOW)[1]
+    assert os.path.getsize(path) > LONG
+    return head
+
+
+def test_the_newest_rows_come_first_as_far_as_somebody_looks(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    assert list(ledger.newest_first(str(path))) == []
+    lengthen(path)
+    path.write_bytes(path.read_bytes() + b'garbage\n{"torn')
+    newest = ledger.newest_first(str(path))
+    assert next(newest)["number"] == 399
+    assert [row["number"] for row in newest] == list(range(398, -1, -1))
+
+
+def test_of_a_long_ledger_the_last_row_alone_says_what_the_sessions_row_became(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "events.jsonl"
+    lengthen(path)
+    short = ledger.rows(str(path))
+    monkeypatch.setattr(ledger, "BULK", LONG)
+    long = ledger.read_checked(str(path))
+    assert long.rows == [{**row, "after": BECAME} if row is short[-1] else without(row, "after") for row in short]
+    assert (long.problems, long.head.row) == ([], short[-1])
+
+
+def without(row: dict[str, object], key: str) -> dict[str, object]:
+    return {name: value for name, value in row.items() if name != key}
+
+
+def test_what_was_appended_to_a_long_ledger_is_read_with_what_was_read_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "BULK", LONG)
+    path = tmp_path / "events.jsonl"
+    head = lengthen(path)
+    assert ledger.read_chain(str(path), head.mark, "the mark").problems == []
+    rows, head = ledger.append(str(path), [{"kind": "a"}, {"kind": "b"}], actor="hook", now=NOW, mark=head.mark)
+    chain = ledger.read_chain(str(path), head.mark, "the mark")
+    assert (chain.rows[-2:], chain.head.seq, chain.head.digest, chain.problems) == (rows, head.seq, head.digest, [])
+
+
+@pytest.mark.parametrize("place", [0, 200, 399])
+def test_a_changed_row_of_a_long_ledger_is_noticed_after_it_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    monkeypatch.setattr(ledger, "BULK", LONG)
+    path = tmp_path / "events.jsonl"
+    head = lengthen(path)
+    assert ledger.read_chain(str(path), head.mark, "the mark").problems == []
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[place] = lines[place].replace(b'"enabled": true', b'"enabled": false')
+    path.write_bytes(b"".join(lines))
+    assert ledger.read_chain(str(path), head.mark, "the mark").problems != []
+    _, head = ledger.append(str(path), [{"kind": "a"}], actor="hook", now=NOW, mark=head.mark)
+    assert ledger.read_chain(str(path), head.mark, "the mark").problems != []
+
+
 @given(st.lists(st.lists(st.dictionaries(st.sampled_from("abc"), st.text() | st.integers()), max_size=3), max_size=5))
 def test_whatever_is_appended_verifies_and_comes_back(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[dict[str, object]]]

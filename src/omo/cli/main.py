@@ -114,7 +114,9 @@ def main(
         return _render_error(error, wants_json, environ)
     from omo import variables
     from omo.context import Context
+    from omo.state import store
 
+    store.may_use_packages()
     context = Context(environ, cwd, now, has_terminal, is_under_agent=is_under_agent)
     try:
         _put_back_first(arguments, context)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 MOST_GATES = 3  # that the model is told of
-CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
 LONGEST_TASK = 2000  # characters of the prompt that armed a run, kept for its report
 # Seconds in which the same cancel can only be one event, delivered twice: tests/hooks/test_telling.py,
 # test_a_cancel_delivered_twice_is_answered_once.
@@ -264,7 +263,7 @@ def _cancel(event: Event, world: World, reading: Reading) -> Answer:
         if not world.own.is_ours and world.own.standing != ownership.ABSENT:
             nothing: Answer = decide(None).answer  # and nothing is written into what is not the user's
             return nothing
-        return _with_way_out(event, world.change(decide, actor="user", wait=CANCEL_WAIT))
+        return _with_way_out(event, world.change(decide, actor="user"))
     except OmoError as error:
         if not is_alone:
             raise

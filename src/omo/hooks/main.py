@@ -53,9 +53,16 @@ class World:
         self.root = paths.project_root(environ, event.project or cwd)
         self.own = ownership.look(paths.state_dir(self.root, environ), self.root, self.session)
         self.state = self.own.path
+        self._deadline = store.deadline(store.HOOK_WAIT)
         self.unreadable: Unreadable | None = None  # why the row is not known
         self.notices: list[str] = []  # what the user is told beside the answer
         self.found_tests: str | None = None  # what `own_calls.runs_found_tests` has found, once somebody asked
+
+    @property
+    def wait(self) -> float:
+        """How many seconds this hook may still wait for locks. A held session is let go only after that, and the user
+        is told so."""
+        return max(0.0, self._deadline - time.monotonic())
 
     def row(self) -> SessionRow | None:
         """The session's row; None also where it cannot be read: whoever writes next keeps the bytes aside."""
@@ -148,7 +155,7 @@ class World:
         decide: Callable[[SessionRow | None], runtime.Change],
         *,
         actor: str = "hook",
-        wait: float = store.HOOK_WAIT,
+        wait: float | None = None,
     ) -> Any:
         """Decide on the session's row under its lock, and give what was decided. The row notes in which program the
         conversation is: whoever finds it open later looks whether that still runs."""
@@ -159,7 +166,8 @@ class World:
                 change.row = {**change.row, "client": self.client}
             return change
 
-        return runtime.change_session(self.state, self.session, of_client, actor=actor, now=self.now, wait=wait)
+        seconds = self.wait if wait is None else wait
+        return runtime.change_session(self.state, self.session, of_client, actor=actor, now=self.now, wait=seconds)
 
     def change_live(self, decide: Callable[[SessionRow], runtime.Change], *, actor: str = "hook") -> Any:
         """The same for a session that has work on. For another the answer is None, and nothing is written."""

@@ -91,8 +91,8 @@ def _is_last_block(event: Event, world: World) -> bool:
     """Whether the prompt is the reason with which our last Stop has sent the agent back."""
     from omo.state import ledger, paths
 
-    for row in reversed(ledger.rows(paths.events_file(world.state, event.session))):
-        if row["kind"] == "blocked":
+    for row in ledger.newest_first(paths.events_file(world.state, event.session)):
+        if row.get("kind") == "blocked":
             return event.host.spell(str(row.get("reason"))) == event.prompt
     return False
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from omo.state.runtime import Works
 
 
-PATIENCE = 2.0  # seconds for the locks of both sessions, of the ten that the hook has
 OF_A_HANDOVER = ("taken-over", "taken-up", "taken-by")
 NOTHING = "no conversation of this project has left work open that could be taken up here"
 
@@ -60,7 +59,7 @@ def handle(event: Event, world: World, wanted: str) -> Answer:
         session=event.session,
         by="user",
         now=world.now,
-        wait=PATIENCE,
+        wait=world.wait,
         limits=settings.load(world.environ, world.root).limits,
     )
     resumed = resume(caller, wanted, event.client)

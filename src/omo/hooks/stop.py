@@ -10,7 +10,7 @@ import time
 from omo import hosts, settings
 from omo.errors import Newer, Unreadable
 from omo.hosts import Answer
-from omo.state import runtime, store
+from omo.state import runtime
 from omo.state.runtime import Change, is_live
 from omo.stop import sentences
 from omo.stop.rules import GOES_ON_BY_ITSELF, decide, may_be_held
@@ -43,7 +43,7 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
         pass  # a newer omo holds it
     except Unreadable as error:
         # Allow, keep the bytes under another name, and say so once: the next Stop finds no file, and no record.
-        kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
+        kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=world.wait)
         world.told_of_removal()
         answer.message = sentences.unreadable(error.message, kept) if kept else ""
     if answer.decision == hosts.ALLOW:
@@ -73,7 +73,7 @@ class _Stop:
                 *(self.world.state, self.event.session, self.decide),
                 actor="hook",
                 now=now,
-                wait=store.HOOK_WAIT,
+                wait=self.world.wait,
             )
             if not self.cooldown:
                 return answer
@@ -100,7 +100,7 @@ class _Stop:
             return Change(Answer())
         for kind in situation.reopened:
             summary = situation.row["work"][kind]
-            bound.reopen(self.world.state, kind, summary, actor="hook", now=now, wait=store.HOOK_WAIT)
+            bound.reopen(self.world.state, kind, summary, actor="hook", now=now, wait=self.world.wait)
         after = budget.turn_ended(decision.row)
         if decision.rule.blocks:  # nothing waits in the queue
             after = session.note(after, {"readTo": size})

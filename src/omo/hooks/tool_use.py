@@ -25,7 +25,7 @@ PATIENCE = 3  # an identical call that is refused so often is no longer a matter
 # Different refused calls; an older one is counted from the start again. tests/hooks/test_tool_gates.py,
 # test_the_memory_of_refusals_is_bounded_and_survives_edits.
 REMEMBERED = 64
-COUNT_WAIT = 2.0  # the count is what ends a loop of refusals, so it is worth waiting for
+COUNT_WAIT = 2.0  # the refusal itself must not come too late for the host, so its count may be lost
 LONGEST_QUESTION = 500
 LONGEST_REASON = 1000
 MOST_REASONS = 3

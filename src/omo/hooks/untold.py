@@ -7,7 +7,7 @@ from omo import settings
 from omo.errors import OmoError
 from omo.hooks import messages
 from omo.hosts import Event
-from omo.state import runtime, store
+from omo.state import runtime
 from omo.stop.rules import tell_ends
 from omo.stop.situation import Looks, Situation
 from omo.work import left_open
@@ -46,6 +46,6 @@ def _tell(world: World, name: str, elsewhere: str) -> str:
         return runtime.Change(decision.text, decision.row, decision.events)
 
     try:
-        return str(runtime.change_session(world.state, name, decide, actor="hook", now=world.now, wait=store.HOOK_WAIT))
+        return str(runtime.change_session(world.state, name, decide, actor="hook", now=world.now, wait=world.wait))
     except (OmoError, OSError):
         return ""

@@ -13,7 +13,7 @@ from omo.errors import BadInput, OmoError
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.proof import typed_commands
-from omo.state import ledger, paths, runtime, store
+from omo.state import ledger, paths, runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.text import block, clip
@@ -145,7 +145,7 @@ def _look(event: Event, world: World, name: str) -> Answer:
 
 
 def _gates(event: Event, world: World) -> gates.SessionGates:
-    return gates.SessionGates(world.state, event.session, "user", world.now)
+    return gates.SessionGates(world.state, event.session, "user", world.now, world.wait)
 
 
 def _pin(event: Event, world: World, rest: str) -> str:
@@ -283,7 +283,7 @@ def _end_to_be_made_anew(event: Event, world: World, row: SessionRow) -> str:
     """The kind of work that this conversation called done last, on the agent's word alone, if that end would look at
     what is allowed now; else empty. Of what was done before it the user does not speak."""
     last = session.KIND
-    for noted in reversed(ledger.rows(paths.events_file(world.state, event.session))):
+    for noted in ledger.newest_first(paths.events_file(world.state, event.session)):
         if noted.get("kind") == "done":
             break
         if noted.get("state") == "done" and noted["kind"] in table.BY_KIND:
@@ -299,7 +299,7 @@ def _on_again(world: World, row: SessionRow | None, kind: str, did: str) -> runt
         return runtime.Change(None)
     summary = row["work"][kind]
     again = sentences.says_so_again(kind, str(summary.get("run")))
-    bound.reopen(world.state, kind, summary, actor="user", now=world.now, wait=store.HOOK_WAIT)
+    bound.reopen(world.state, kind, summary, actor="user", now=world.now, wait=world.wait)
     step = None if kind == session.KIND else f"the user {did}: {again}"
     return runtime.Change(None, session.on_again(row, kind, step), [{"kind": "resumed"}])
 

@@ -14,14 +14,17 @@ from omo.state import store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from omo.state.ledger_rows import LedgerRow, Repaired
     from omo.state.rows import Mark
 
 SHORT_TAIL = 16 * 1024
-BULK = 1024 * 1024  # bytes: from here on it pays to import orjson and hashlib
+BULK = 1024 * 1024  # bytes: from here on it pays to import hashlib, and to keep what was read
+# How the session's row begins, which stands last in a row of its ledger. It is most of that row, and only the last one
+# is asked for it, after a crash.
+AFTER = b', "after": {"ulw": {'
 START = "0" * 32
 UNMARKED = "?" * 32  # follows nothing: rows were there, and nothing says which of them were ours
 PROVING = ("receipt", "outcome", "completionVerification")  # what a row that proves has
@@ -46,6 +49,9 @@ class Head:
     def mark(self) -> Mark:
         """What is kept apart from the ledger, so that a cut end shows, and up to where it is whole."""
         return {"seq": self.seq, "digest": self.digest, **({"known": self.known} if self.known else {})}
+
+
+_kept: dict[str, tuple[tuple[int, ...], Chain]] = {}  # long ledgers, by path: which version of the file was read
 
 
 class Chain:
@@ -77,6 +83,7 @@ def append(
     not to what is found: if the two differ, the difference stays visible.
     """
     head = head or head_of(path)
+    read_before = _kept_chain(path)
     if head.torn:  # kept aside; the next row follows the last whole one
         _take_off_torn(path, head.torn)
     seq, before = (head.seq, head.digest) if mark is None else _end(path, head, mark)
@@ -94,6 +101,8 @@ def append(
     if before_writing is not None:
         before_writing(rows)
     _write(path, b"".join(lines), is_proof=any(map(_proves, rows)))
+    if read_before is not None:
+        _keep_appended(path, read_before, lines)
     head = Head(seq, before, rows[-1] if rows else None)
     for number, (of_row, stays) in known.items():
         if stays or number > seq - REMEMBERED:
@@ -187,6 +196,31 @@ def rows(path: str) -> list[Any]:
     return read_checked(path).rows
 
 
+def newest_first(path: str) -> Iterator[Any]:
+    """Yield every row that can be read, from the end: of a long ledger no more is read than somebody looks at."""
+    try:
+        with open(path, "rb", opener=regular_file) as file:
+            end, rest = file.seek(0, os.SEEK_END), b""
+            is_torn = True  # what follows the last line end is no row
+            while end:
+                start = max(0, end - SHORT_TAIL)
+                file.seek(start)
+                rest, *lines = (file.read(end - start) + rest).split(b"\n")
+                if lines and is_torn:
+                    lines.pop()
+                    is_torn = False
+                for line in reversed(lines):
+                    if (row := _parse(line)) is not None:
+                        yield row
+                end = start
+            if not is_torn and (row := _parse(rest)) is not None:
+                yield row
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise store.unreadable(path, error) from None
+
+
 def read_chain(path: str, mark: Mark, what: str) -> Chain:
     """The rows, and what is wrong with their chain or with its end against the mark kept apart from it.
 
@@ -224,29 +258,44 @@ def _known_rows(path: str, rows: list[LedgerRow], mark: Mark) -> list[LedgerRow]
 
 
 def read_checked(path: str) -> Chain:
-    """Every row that can be read, and what is wrong with the chain, in one pass."""
+    """Every row that can be read, and what is wrong with the chain, in one pass. A long ledger is read once while
+    nobody else changes it; of its rows only the last has what the session's row became."""
+    if (chain := _kept_chain(path)) is not None:
+        return chain
+    version = store.version_of(path)  # before it is read: what is written meanwhile makes another one
     raw = _contents(path)
+    chain = _checked(raw)
+    if len(raw) >= BULK and version is not None:
+        _kept[path] = (version, chain)
+    return _copy(chain)
+
+
+def _checked(raw: bytes) -> Chain:
+    is_long = len(raw) >= BULK
     load: Callable[[bytes], Any] = _load
     new_sha256 = digest.new_sha256
-    if len(raw) >= BULK:
+    if is_long:
         import hashlib
 
-        import orjson
-
-        load, new_sha256 = orjson.loads, hashlib.sha256
+        load, new_sha256 = store.loader(), hashlib.sha256
+    end = raw.rfind(b"\n") + 1
+    position = 0
     found: list[LedgerRow] = []
     problems: list[str] = []
     seq, before, torn = 0, START, b""
     row: LedgerRow | None = None
     whole = 0
     for number, whole_line in enumerate(io.BytesIO(raw), start=1):  # half the memory of a list of all lines
-        if not whole_line.endswith(b"\n"):
+        position += len(whole_line)
+        if position > end:
             torn = whole_line
             break
         line = whole_line[:-1]
         seq += 1
+        may_be_cut = is_long and position < end and line.endswith(b"}}")
+        cut = line.rfind(AFTER) if may_be_cut else -1
         try:
-            row = load(line)
+            row = load(line if cut < 0 else line[:cut] + b"}")
         except (ValueError, RecursionError):
             row = _parse(line)  # orjson is stricter than what wrote it
         if not isinstance(row, dict):
@@ -262,6 +311,29 @@ def read_checked(path: str) -> Chain:
         if not problems:
             whole = number
     return Chain(found, problems, Head(seq, before, row, torn), found[:whole] if problems else found)
+
+
+def _kept_chain(path: str) -> Chain | None:
+    """What was read of a long ledger, if it is still what the file holds. Whoever appends makes the file longer."""
+    version, chain = _kept.get(path, (None, None))
+    return _copy(chain) if chain is not None and version == store.version_of(path) else None
+
+
+def _keep_appended(path: str, chain: Chain, lines: list[bytes]) -> None:
+    """Add rows that were just appended to what was read of a long ledger, instead of reading it again."""
+    more = _checked(b"".join(lines))
+    follows = bool(more.rows) and more.rows[0].get("prev") == chain.head.digest and not chain.head.torn
+    version = store.version_of(path)
+    if chain.problems or not follows or version is None:
+        _kept.pop(path, None)
+        return
+    rows = [*chain.rows, *more.rows]
+    _kept[path] = (version, Chain(rows, [], Head(chain.head.seq + len(lines), more.head.digest, more.head.row)))
+
+
+def _copy(chain: Chain) -> Chain:
+    """The same, to which whoever reads it may add problems."""
+    return Chain(chain.rows, list(chain.problems), chain.head, chain.whole)
 
 
 def _load(line: bytes) -> Any:

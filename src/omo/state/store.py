@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-HOOK_WAIT = 0.3
+HOOK_WAIT = 8.0  # seconds that a hook waits for locks in all, of the ten that hosts give it
 CLI_WAIT = 10.0
 POLL = 0.005
 MOST_KEPT = 1 << 20  # bytes: who needs a longer ledger again needs its end alone
 SETTLED = 0.1  # seconds: what is younger may be written again in the same tick of its file system's clock
 ABSENT_STATE = (FileNotFoundError, NotADirectoryError)  # also where a file stands in the way of the directory
 MOVE_AWAY = "move it away; the next hook or command that writes does so by itself and keeps the bytes"
-
 NO_LINK = "remove the link; to have the state elsewhere, set OMO_STATE_DIR"
 _IN_PROJECT = os.path.join(os.sep, STATE_DIR, "")
 
+_has_packages = False
 _known: dict[str, tuple[tuple[int, ...], bytes]] = {}  # by path: which version of a file it was, and what it held
 
 
@@ -146,11 +146,31 @@ def parse(raw: bytes, path: str) -> Json:
 def _loads(raw: bytes) -> Any:
     if len(raw) > MOST_KEPT:
         try:
-            import orjson  # four times as fast, from where that makes up for its import
+            return loader()(raw)
+        except ValueError:
+            pass  # orjson is stricter than what wrote the file
+    return _loads_plainly(raw)
 
-            return orjson.loads(raw)
-        except (ImportError, ValueError):
-            pass  # it is stricter than what wrote the file, and may be missing
+
+def may_use_packages() -> None:
+    """Say that this process is a command. A hook reads with the standard library alone, also what is long."""
+    global _has_packages
+    _has_packages = True
+
+
+def loader() -> Callable[[bytes], Any]:
+    """What parses much JSON fastest: in a command orjson, from where that makes up for its import."""
+    if _has_packages:
+        try:
+            import orjson
+
+            return orjson.loads
+        except ImportError:
+            pass  # `omo --version` or doctor, where there is no environment
+    return _loads_plainly
+
+
+def _loads_plainly(raw: bytes) -> Any:
     return loads(raw.decode("utf-8"))
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 SHORTEST_REASON = 10
 DEFAULT_TIMEOUT = 600.0
 PINNING = ("gate-added", "gate-removed")
+# What gates are folded from, beside the end of other work. Most rows of a ledger are none of these.
+OF_A_RUN = ("activated", "rearmed", "asked", "done", "repaired")
+KINDS = frozenset((*OF_A_RUN, *PINNING, "change-allowed", "gate-ran", "gate-recorded", "gate-allowed"))
 
 
 class GateRun:
@@ -185,7 +188,10 @@ def fold(rows: list[SessionEvent], run: str | None) -> Gates:
     """Gates and what is known of them. Results of an earlier run do not count in this one."""
     gates = Gates()
     for row in rows:
-        kind, name = row.get("kind"), str(row.get("name"))
+        kind = str(row.get("kind"))
+        if kind not in KINDS and row.get("state") != "done":
+            continue
+        name = str(row.get("name"))
         if kind == "gate-added":
             _add(gates, name, Gate(row))
         elif kind == "gate-removed":

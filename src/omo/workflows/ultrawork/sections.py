@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def sections(viewer: Viewer, status: Status) -> Sections:
     state = viewer.context.state
     rows = ownership.believed(state, ledger.rows(paths.events_file(state, viewer.session)))
-    pinned = gates.fold(rows, run_of(viewer, rows))
+    pinned = gates.fold(rows, run_of(viewer))
     of_gates = {}
     for gate in pinned:
         tried: Mapping[str, GateResult] = {}

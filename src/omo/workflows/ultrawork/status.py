@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo.proof import base, kinds, project_checks, project_files
 from omo.proof.typed_commands import typed
-from omo.state import paths, runtime
+from omo.state import ledger, paths, runtime
 from omo.state.rows import read_row
 from omo.text import block, clip, counted
 from omo.work import outcome, session
@@ -14,7 +14,6 @@ from omo.workflows.ultrawork import gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Summary
     from omo.work.files import Files
 
@@ -29,7 +28,7 @@ def status(viewer: Viewer) -> Status | None:
     summary = viewer.row["work"].get(session.KIND, {})
     chain = viewer.caller.chain
     rows = chain.rows
-    run = run_of(viewer, rows)
+    run = run_of(viewer)
     if not summary and not run and not len(gates.fold(rows, run)):
         return None
     sessions = viewer.caller.session_rows
@@ -59,12 +58,15 @@ def status(viewer: Viewer) -> Status | None:
     )
 
 
-def run_of(viewer: Viewer, rows: list[SessionEvent]) -> str | None:
+def run_of(viewer: Viewer) -> str | None:
     """Whose results count: the run of the row, or the one that the user called off, which only the ledger names."""
     run = session.run_of(viewer.row)
     if run or not session.is_cancelled(viewer.row):
         return run
-    return next(filter(None, (session.run_of(read_row(runtime.part(row, "after"))) for row in reversed(rows))), None)
+    for row in ledger.newest_first(paths.events_file(viewer.context.state, viewer.session)):
+        if run := session.run_of(read_row(runtime.part(row, "after"))):
+            return run
+    return None
 
 
 def _item(gate: gates.Gate, now: base.Look | None, whose: str) -> Item:
