@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from omo import masking
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
@@ -19,7 +21,7 @@ _outermost: doing | None = None
 def say(text: str) -> None:
     """A line of its own, once."""
     if stream is not None:
-        stream.write(f"omo: {text}\n")
+        stream.write(f"omo: {masking.mask(text)}\n")
         stream.flush()
 
 
@@ -57,7 +59,7 @@ class doing:
         shown = ""
         while not is_over.wait(PATIENCE):
             seconds += 1
-            text = clip(self.text, 60)
+            text = clip(masking.mask(self.text), 60)
             if draws:
                 to.write(f"\r\x1b[Komo: {text} · {seconds} s")
             elif text != shown:

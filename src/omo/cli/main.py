@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from omo import __version__, table
+from omo import __version__, masking, table
 from omo.progress import columns, folded
 
 TYPE_CHECKING = False
@@ -141,7 +141,7 @@ def _put_back_first(arguments: argparse.Namespace, context: Context) -> None:
     from omo.proof import swap
 
     for line in swap.recover(context.state, context.root):
-        print(f"omo: {line}", file=sys.stderr)
+        print(f"omo: {masking.mask(line)}", file=sys.stderr)
     words = [arguments.command, getattr(arguments, "verb", "")]
     if arguments.command in FOR_YOU or own_calls.only_looks(words) or not swap.is_under_way(context.state):
         return
@@ -183,15 +183,18 @@ def _say(text: str, environ: Mapping[str, str]) -> None:
 
 
 def _spelled(text: str, environ: Mapping[str, str]) -> str:
-    """The text with our commands as one types them in the host around us."""
+    """The text without secrets, and with our commands as one types them in the host around us."""
     from omo import hosts
 
-    return hosts.around(environ).spell(text)
+    return hosts.around(environ).spell(masking.mask(text))
 
 
 def _print_json(value: dict[str, Any], environ: Mapping[str, str]) -> None:
     """A lone surrogate, which anybody may write into a state file, goes out as the escape it came in as."""
     import json
 
-    text = _spelled(json.dumps(value, ensure_ascii=False, default=str), environ)
+    from omo import hosts
+
+    text = json.dumps(masking.masked_data(value), ensure_ascii=False, default=str)
+    text = hosts.around(environ).spell(text)
     print(text.encode("utf-8", "backslashreplace").decode("utf-8"))

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from omo import variables
+from omo import masking, variables
 from omo.digest import sha256
 from omo.errors import OmoError
 from omo.json_text import dumps
@@ -255,7 +255,7 @@ def _words_for(path: str) -> set[str]:
 def read_run(
     outcome: runner.CommandOutcome, on_files: str, shadows: Sequence[str] = (), judge: Judge | None = None
 ) -> CommandRun:
-    """What a run that has ended shows; of its output only the end is kept, so it is read now."""
+    """What a run that has ended shows; of its output only the end is kept, so it is read now, and then masked."""
     text = outcome.stdout + outcome.stderr
     # A file is told from a test by its name, where the project has a blank in its path: "node: an export renamed".
     relative = text.replace(f"{os.path.realpath(outcome.cwd)}/", "").replace(f"{outcome.cwd}/", "")
@@ -265,9 +265,11 @@ def read_run(
         result, why = judge(outcome)
     lacked = _lacked(text, printed, outcome.argv) if result == "fail" else []
     seconds = round(outcome.duration, 3)
-    tail = outputs.COLOURS.sub("", text)[-TAIL:]
+    argv = outcome.argv
+    tail = masking.mask(outputs.COLOURS.sub("", text[-8 * TAIL :])[-4 * TAIL :], argv)[-TAIL:]
     code = outcome.exit_code if outcome.signal is None else 128 + outcome.signal  # as a shell has it
-    return CommandRun(on_files, result, why, code, seconds, outcome.timed_out, tail, lacked, **vars(printed))
+    kept = vars(outputs.masked(printed, argv))
+    return CommandRun(on_files, result, masking.mask(why, argv), code, seconds, outcome.timed_out, tail, lacked, **kept)
 
 
 def _lacked(text: str, printed: outputs.Printed, argv: Sequence[str]) -> list[str]:

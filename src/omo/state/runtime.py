@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from omo import table
+from omo import masking, table
 from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
@@ -226,7 +226,7 @@ def _recorded(
     """Append the events of a change to the ledger, and answer the row to be put. `head` is the ledger's end before it,
     where there is an old row."""
     assert change.row is not None
-    row = without(change.row, "invalid")
+    row: SessionRow = masking.masked_row(without(change.row, "invalid"))
     row["lastUsedAt"] = stamp(now)
     mark = row.pop("ledger", None)
     if change.events:
