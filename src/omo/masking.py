@@ -103,6 +103,12 @@ def mask(text: str, argv: Sequence[str] = ()) -> str:
     return _masked(text, values)
 
 
+def has_login(value: str) -> bool:
+    """Return whether a value has the form of a URL with somebody's name or password in it."""
+    _, is_url, rest = value.partition("://")
+    return bool(is_url) and "@" in rest.split("/")[0]
+
+
 def mask_all(texts: Iterable[str], argv: Sequence[str] = ()) -> list[str]:
     return [mask(text, argv) for text in texts]
 

@@ -23,7 +23,7 @@ from omo.proof import run as runner
 from omo.proof.outputs import Counts
 from omo.proof.project_files import BaseFiles, commit_at
 from omo.proof.swap_files import File
-from omo.proof.typed_commands import command_id
+from omo.proof.typed_commands import command_id, typed
 from omo.state import paths, store
 from omo.state.journal import Journal
 from omo.state.ledger_rows import GateResult
@@ -187,6 +187,7 @@ class Subject:
     have_tests: frozenset[str] = frozenset()  # of the changed files: a runner has named tests in them that fail
     left: Base | None = None  # with which work began before it that nobody called done
     before: dict[str, File] = field(default_factory=dict)  # what files held at the base, as far as somebody has asked
+    ran: list[str] = field(default_factory=list)  # the commands that were run, as one types them
 
     def is_allowed(self, path: str) -> bool:
         """The user wants it changed, and it is as they saw it."""
@@ -319,6 +320,7 @@ def run_gate(
     environ["PYTEST_ADDOPTS"] = f"{environ.get('PYTEST_ADDOPTS', '')} {outputs.PYTEST_ADDOPTS}".strip()
     argv = list(command.argv)
     asked = outputs.asking(argv)
+    subject.ran.append(typed_in(argv, command.cwd))
     outcome = runner.run(
         asked,
         cwd=Path(subject.root, command.cwd),
@@ -333,7 +335,14 @@ def run_gate(
     return read_run(outcome, on_files, shadows, judge)
 
 
-def started_otherwise(command: GateCommand, ran: CommandRun, root: str) -> list[str]:
+def typed_in(argv: Sequence[str], cwd: str) -> str:
+    """Return the command as one types it, with the directory that it runs in where that is not the project's."""
+    return typed(argv) if os.path.normpath(cwd) == "." else f"{typed(argv)} (in {cwd})"
+
+
+def started_otherwise(
+    command: GateCommand, ran: CommandRun, root: str, environ: Mapping[str, str] | None = None
+) -> list[str]:
     """The same command so that it finds a module of the project's that it did not find; empty where that is not why it
     fails. Many a project is tested so, and its files do not say it: "tests that find the package only where they are
     started", "tests of a package in src that is not installed"."""
@@ -344,7 +353,7 @@ def started_otherwise(command: GateCommand, ran: CommandRun, root: str) -> list[
     if "pytest" in programs and "-m" not in programs and _lies_in(here, ran.missing):
         place = programs.index("pytest")
         python = [*command.argv[:place], os.path.join(os.path.dirname(command.argv[place]), "python3")]
-        if runner.run([*python, "-c", "import pytest"], cwd=here, timeout=command.timeout).ok:
+        if runner.run([*python, "-c", "import pytest"], cwd=here, timeout=command.timeout, env=environ).ok:
             return [*python, "-m", "pytest", *command.argv[place + 1 :]]
     for directory in ("src", "lib"):
         if _lies_in(here / directory, ran.missing):
