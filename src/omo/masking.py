@@ -82,11 +82,18 @@ TEXTS = frozenset(
 # A copy of a file that the user named, digests, and checks that are pinned by theirs.
 UNTOUCHED = frozenset(("base", "checks", "content", "files", "rules"))
 
+_known_names: dict[str, bool] = {}  # by name, what was found out about it
 _last: tuple[list[tuple[str, str]], list[str]] = ([], [])  # the variables that were looked at last, and their values
 
 
 def names_secret(name: str) -> bool:
     """Return whether a variable of this name holds a secret."""
+    if (known := _known_names.get(name)) is None:
+        known = _known_names[name] = _names_secret(name)
+    return known
+
+
+def _names_secret(name: str) -> bool:
     parts = name.upper().replace("-", "_").split("_")
     if parts[-1] in BESIDE and not any(part in SECRET_URLS for part in parts):
         return False

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from omo import variables
 from tests.project import Project, make_project
 
 OWN = {"DATABASE_URL": "sqlite://", "API_TOKEN": "s3cret", "CLAUDE_CODE_EFFORT": "1", "GIT_DIR": "/x", "OLDPWD": "/y"}
@@ -204,3 +206,53 @@ def test_a_secret_in_a_gates_own_command_is_run_and_not_shown(project: Project) 
     shown += project.omo("gate", "list", "--json").out + project.omo("report", "--md").out
     assert "hunter-22" not in shown
     assert "it is ***" in shown
+
+
+# Of a stranger's code
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "neighbour", "other"),
+    [
+        ("LC_TIME", "C", "LC", "C"),
+        ("GOPATH", "/go", "GOPRIVATE", "x"),
+        ("CARGO_HOME", "/cargo", "CARGO_REGISTRY_TOKEN", "x"),
+        ("npm_config_cache", "/npm", "npm_config__authToken", "x"),
+        ("PIP_CACHE_DIR", "/pip", "PIP_INDEX_URL", "https://h/simple"),
+        ("CI", "1", "CI_JOB_TOKEN", "x"),
+        ("TERM", "dumb", "TERM_PROGRAM", "x"),
+        ("VIRTUAL_ENV", "/venv", "PYTHONPATH", "/x"),
+        ("LANG", "C", "LD_PRELOAD", "/x"),
+        ("TZ", "UTC", "TERM", "https://u:p@h"),
+    ],
+)
+def test_a_strangers_code_gets_what_says_where_tools_lie(name: str, value: str, neighbour: str, other: str) -> None:
+    given = variables.for_stranger({name: value, neighbour: other, "HOME": "/none"}, "/home of/its own")
+    assert given[name] == value
+    assert neighbour not in given
+    assert given["HOME"] == "/home of/its own"
+
+
+def test_caches_in_the_users_home_are_found_from_another_one(tmp_path: Path) -> None:
+    for place in (".cargo", ".m2/repository", "go"):
+        (tmp_path / place).mkdir(parents=True)
+    given = variables.for_stranger({"HOME": str(tmp_path), "GOPATH": "/go"}, "/other")
+    assert (given["CARGO_HOME"], given["GOPATH"]) == (str(tmp_path / ".cargo"), "/go")
+    assert given["MAVEN_ARGS"] == f"-Dmaven.repo.local={tmp_path / '.m2/repository'}"
+    assert "PYENV_ROOT" not in given
+
+
+def test_nothing_is_found_by_the_directory_that_a_strangers_code_runs_in() -> None:
+    assert variables.for_stranger({"PATH": "/bin:.::node_modules/.bin:/usr/bin"}, "/x")["PATH"] == "/bin:/usr/bin"
+
+
+def test_the_home_of_a_strangers_code_is_gone_afterwards() -> None:
+    with variables.strangers_home() as home:
+        assert os.listdir(Path(home, ".config")) == []
+        locked = Path(home, "go", "pkg")
+        locked.mkdir(parents=True)
+        (locked / "file").write_text("x")
+        Path(home, "link").symlink_to("/")
+        locked.chmod(0o500)
+        assert Path(home).stat().st_mode & 0o077 == 0
+    assert not Path(home).exists()
