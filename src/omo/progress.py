@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-from omo import masking
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
@@ -21,6 +19,8 @@ _outermost: doing | None = None
 def say(text: str) -> None:
     """A line of its own, once."""
     if stream is not None:
+        from omo import masking
+
         stream.write(f"omo: {masking.mask(text)}\n")
         stream.flush()
 
@@ -52,6 +52,7 @@ class doing:
             self._thread.join()
 
     def _show(self, to: TextIO, is_over: threading.Event) -> None:
+        from omo import masking
         from omo.text import clip
 
         draws = to.isatty()

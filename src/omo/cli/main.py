@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from omo import __version__, masking, table
+from omo import __version__, table
 from omo.progress import columns, folded
 
 TYPE_CHECKING = False
@@ -136,6 +136,7 @@ def _put_back_first(arguments: argparse.Namespace, context: Context) -> None:
 
     if not os.path.lexists(paths.swap_journal(context.state)):
         return
+    from omo import masking
     from omo.errors import Busy
     from omo.hooks import own_calls
     from omo.proof import swap
@@ -184,7 +185,7 @@ def _say(text: str, environ: Mapping[str, str]) -> None:
 
 def _spelled(text: str, environ: Mapping[str, str]) -> str:
     """The text without secrets, and with our commands as one types them in the host around us."""
-    from omo import hosts
+    from omo import hosts, masking
 
     return hosts.around(environ).spell(masking.mask(text))
 
@@ -193,7 +194,7 @@ def _print_json(value: dict[str, Any], environ: Mapping[str, str]) -> None:
     """A lone surrogate, which anybody may write into a state file, goes out as the escape it came in as."""
     import json
 
-    from omo import hosts
+    from omo import hosts, masking
 
     text = json.dumps(masking.masked_data(value), ensure_ascii=False, default=str)
     text = hosts.around(environ).spell(text)
