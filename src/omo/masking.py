@@ -120,6 +120,12 @@ def mask_all(texts: Iterable[str], argv: Sequence[str] = ()) -> list[str]:
     return [mask(text, argv) for text in texts]
 
 
+def masked_command(argv: Sequence[str]) -> list[str]:
+    """Return the words of a command that others are to run. A plain word of it is no secret, whoever has it as value."""
+    values = [value for value in _values(os.environ) if not _is_word(value)]
+    return [_masked(word, values) for word in argv]
+
+
 def masked_row(row: Mapping[str, Any]) -> Any:
     """Return what is to be kept of a row: what its fields of `TEXTS` hold is masked."""
     values = _values(os.environ)

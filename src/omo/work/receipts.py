@@ -182,7 +182,7 @@ def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, GateComma
 
 def _gate(name: str, command: GateCommand, source: str, made: Experiment) -> ReceiptGate:
     runs = {arrangement: _ran(run).model_dump() for arrangement, run in made.runs.items()}
-    argv = masking.mask_all(command.argv)  # others read it: who runs it again puts in their own
+    argv = masking.masked_command(command.argv)  # others read it: who runs it again puts in their own
     row: Json = {"name": name, "argv": argv, "cwd": command.cwd, "sealed": list(command.sealed)}
     row |= {"timeout": float(command.timeout), "by": PROJECT if source else USER, "source": source, "runs": runs}
     return ReceiptGate.model_validate(row)
