@@ -121,7 +121,7 @@ def mask_all(texts: Iterable[str], argv: Sequence[str] = ()) -> list[str]:
 
 
 def masked_command(argv: Sequence[str]) -> list[str]:
-    """Return the words of a command that others are to run. A plain word of it is no secret, whoever has it as value."""
+    """Return the words of a command that others are to run. A plain word of it is not masked."""
     values = [value for value in _values(os.environ) if not _is_word(value)]
     return [_masked(word, values) for word in argv]
 
