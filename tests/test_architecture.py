@@ -17,7 +17,10 @@ SRC = ROOT / "src" / "omo"
 
 # From the ground up: a module imports what lies below its own layer, or beside it in its own package.
 LAYERS = (
-    ("deadline", "errors", "text", "clock", "digest", "json_text", "globs", "progress", "safe_open", "strict", "shell"),
+    (
+        *("deadline", "errors", "text", "clock", "digest", "json_text", "globs", "masking", "progress", "safe_open"),
+        *("strict", "shell"),
+    ),
     ("table",),
     ("hosts",),
     ("state",),
@@ -34,7 +37,7 @@ LAYERS = (
 HEIGHT = {package: height for height, layer in enumerate(LAYERS) for package in layer}
 # Of the modules on the ground and of the workflows, those that lean on another one.
 NEIGHBOURS = {
-    "progress": {"text"},
+    "progress": {"masking", "text"},
     "options": {"result"},
     "strict": {"errors", "text"},
     "fence": {"proof"},

@@ -19,7 +19,9 @@ _outermost: doing | None = None
 def say(text: str) -> None:
     """A line of its own, once."""
     if stream is not None:
-        stream.write(f"omo: {text}\n")
+        from omo import masking
+
+        stream.write(f"omo: {masking.mask(text)}\n")
         stream.flush()
 
 
@@ -50,6 +52,7 @@ class doing:
             self._thread.join()
 
     def _show(self, to: TextIO, is_over: threading.Event) -> None:
+        from omo import masking
         from omo.text import clip
 
         draws = to.isatty()
@@ -57,7 +60,7 @@ class doing:
         shown = ""
         while not is_over.wait(PATIENCE):
             seconds += 1
-            text = clip(self.text, 60)
+            text = clip(masking.mask(self.text), 60)
             if draws:
                 to.write(f"\r\x1b[Komo: {text} · {seconds} s")
             elif text != shown:

@@ -6,7 +6,9 @@ starts, keeps a mark of each when the user asks for the work.
 
 from __future__ import annotations
 
-from omo import hosts
+import os
+
+from omo import hosts, masking
 from omo.digest import sha256
 
 TYPE_CHECKING = False
@@ -61,3 +63,104 @@ def marked(environ: Mapping[str, str], known: Collection[str]) -> set[str]:
 
 def _mark(name: str, value: str) -> str:
     return sha256(f"{name}={value}".encode("utf-8", "surrogateescape"))[:12]
+
+
+# What a stranger's code gets: where its tools are and how it is to print, and nothing that opens an account.
+OF_TOOLS = frozenset(
+    (
+        *("PATH", "LANG", "LANGUAGE", "TERM", "TZ", "TMPDIR", "TEMP", "TMP", "USER", "LOGNAME", "SHELL", "CI"),
+        *("VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYENV_VERSION", "RBENV_VERSION", "NVM_BIN", "FNM_DIR"),
+        *(
+            "GOROOT",
+            "GOMODCACHE",
+            "GOFLAGS",
+            "GOTOOLCHAIN",
+            "GEM_HOME",
+            "RUSTUP_TOOLCHAIN",
+            "DOTNET_ROOT",
+            "GEM_PATH",
+            "NODE_EXTRA_CA_CERTS",
+        ),
+        *("JAVA_HOME", "M2_HOME", "MAVEN_HOME", "GRADLE_HOME", "ANDROID_HOME", "ANDROID_SDK_ROOT", "BUN_INSTALL"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    )
+)
+# Where toolchains and their caches lie, and where in the user's home if nothing says so: it gets another home.
+OF_CACHES = {
+    "CARGO_HOME": ".cargo",
+    "RUSTUP_HOME": ".rustup",
+    "GOPATH": "go",
+    "GOCACHE": ".cache/go-build",
+    "GRADLE_USER_HOME": ".gradle",
+    "PYENV_ROOT": ".pyenv",
+    "PYTHONUSERBASE": ".local",
+    "PIP_CACHE_DIR": ".cache/pip",
+    "UV_CACHE_DIR": ".cache/uv",
+    "UV_PYTHON_INSTALL_DIR": ".local/share/uv/python",
+    "POETRY_CACHE_DIR": ".cache/pypoetry",
+    "NVM_DIR": ".nvm",
+    "VOLTA_HOME": ".volta",
+    "PNPM_HOME": ".local/share/pnpm",
+    "npm_config_cache": ".npm",
+    "YARN_CACHE_FOLDER": ".cache/yarn",
+    "DENO_DIR": ".cache/deno",
+    "PLAYWRIGHT_BROWSERS_PATH": ".cache/ms-playwright",
+    "RBENV_ROOT": ".rbenv",
+    "BUNDLE_USER_CACHE": ".bundle/cache",
+    "COMPOSER_CACHE_DIR": ".cache/composer",
+    "NUGET_PACKAGES": ".nuget/packages",
+    "ASDF_DATA_DIR": ".asdf",
+    "MISE_DATA_DIR": ".local/share/mise",
+}
+# By an option: Maven has no variable for its cache.
+MAVEN_CACHE = ("MAVEN_ARGS", "-Dmaven.repo.local={}", ".m2/repository")
+OF_A_HOME = {
+    "HOME": "",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+    "XDG_RUNTIME_DIR": ".run",
+}
+
+
+def for_stranger(environ: Mapping[str, str], home: str) -> dict[str, str]:
+    """Return the environment for code of a stranger's, with `home` as its home directory."""
+    given = {}
+    for name, value in environ.items():
+        if (name in OF_TOOLS or name in OF_CACHES or name.startswith("LC_")) and not masking.has_login(value):
+            given[name] = value
+    # Nothing is found by the directory that it runs in.
+    directories = [entry for entry in given.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(entry)]
+    given["PATH"] = os.pathsep.join(directories)
+    own = environ.get("HOME", "")
+    for name, place in OF_CACHES.items():
+        if name not in given and own and os.path.isdir(lies := os.path.join(own, place)):
+            given[name] = lies
+    name, option, place = MAVEN_CACHE
+    if own and os.path.isdir(lies := os.path.join(own, place)):
+        given[name] = option.format(lies)
+    for name, place in OF_A_HOME.items():
+        given[name] = os.path.normpath(os.path.join(home, place))
+    return given
+
+
+class strangers_home:
+    """`with strangers_home() as home:`. An empty home directory, which is removed with all that was left in it."""
+
+    def __enter__(self) -> str:
+        import tempfile
+
+        self._home = tempfile.mkdtemp(prefix="omo-home-")
+        for place in OF_A_HOME.values():
+            os.makedirs(os.path.join(self._home, place), mode=0o700, exist_ok=True)
+        return self._home
+
+    def __exit__(self, *problem: object) -> None:
+        import shutil
+
+        for directory, names, _ in os.walk(self._home):  # some tools leave directories that nobody may write
+            for name in names:
+                if not os.path.islink(below := os.path.join(directory, name)):
+                    os.chmod(below, 0o700)
+        shutil.rmtree(self._home, ignore_errors=True)

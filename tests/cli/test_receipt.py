@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,6 +38,8 @@ class Adding(unittest.TestCase):
     def test_nothing(self):
         self.assertEqual(calc.add(2, 0), 2)
 """
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+VERIFY = ("receipt", "verify", "--yes")
 MAKEFILE = "test:\n\tpython3 -B -m unittest -q\n"
 
 
@@ -96,7 +101,7 @@ def test_a_receipt_is_a_statement_about_commit_and_tree_and_holds_in_a_fresh_clo
     assert (gate["argv"], gate["by"], gate["source"]) == (["make", "test"], "project", "Makefile")
     runs = {name: (run["exit"], run["counts"]) for name, run in gate["runs"].items()}
     assert runs == {"without the work": (2, [1, 1, 0]), "as it is": (0, [2, 0, 0])}
-    ran = clone.check("receipt", "verify", str(out), by="user")
+    ran = clone.check("receipt", "verify", "--yes", str(out), by="user")
     assert "It holds." in ran.out
     assert "fails without the work" in ran.out
     assert clone.git("status", "--porcelain", "--", ":!.sisyphus") == ""
@@ -144,7 +149,7 @@ FLIPS: dict[str, tuple[Callable[[Row], None], str]] = {
 
 
 def wrong_lines(clone: Project, out: Path) -> list[str]:
-    rows = clone.check("receipt", "verify", "--json", str(out), by="user", code=3).json["lines"]
+    rows = clone.check("receipt", "verify", "--yes", "--json", str(out), by="user", code=3).json["lines"]
     return [row["line"] for row in rows if row["holds"] is False]
 
 
@@ -166,7 +171,7 @@ def test_any_byte_that_fell_over_is_noticed(receipt: tuple[Project, Path]) -> No
     assert wrong_lines(clone, out) == ["digest"], "nothing else could tell"
     for place in range(0, len(whole), len(whole) // 12):
         out.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert clone.user("receipt", "verify", str(out)).code == 3, whole[place - 10 : place + 10]
+        assert clone.user("receipt", "verify", "--yes", str(out)).code == 3, whole[place - 10 : place + 10]
 
 
 def test_a_base_from_which_on_nothing_was_done_does_not_hold(project: Project, tmp_path: Path) -> None:
@@ -179,7 +184,7 @@ def test_a_base_from_which_on_nothing_was_done_does_not_hold(project: Project, t
     before = {"gitCommit": project.git("rev-parse", "HEAD~1")}
     sealed_anew(out, lambda statement: statement["predicate"].update(base=before))
     clone = cloned(project, tmp_path / "a clone")
-    wrong = clone.check("receipt", "verify", "--json", str(out), by="user", code=3).json["lines"]
+    wrong = clone.check("receipt", "verify", "--yes", "--json", str(out), by="user", code=3).json["lines"]
     assert "nothing that it runs on was changed" in str([row["why"] for row in wrong if row["holds"] is False])
 
 
@@ -195,7 +200,9 @@ def test_what_was_in_no_commit_when_the_run_began_is_named(project: Project, tmp
     out = tmp_path / "receipt.json"
     written(project, out)
     clone = cloned(project, tmp_path / "a clone")
-    assert "note     by its word extra.py was there" in clone.check("receipt", "verify", str(out), by="user").out
+    assert (
+        "note     by its word extra.py was there" in clone.check("receipt", "verify", "--yes", str(out), by="user").out
+    )
 
 
 TEXT = "def add(a, b):\n    return str(a + b)\n"
@@ -233,26 +240,276 @@ def test_what_only_lay_in_the_writers_tree_is_not_proven_from_the_commit_on(
     assert why in refused
 
 
-def test_commits_of_the_branch_before_the_base_are_named(project: Project, tmp_path: Path) -> None:
-    """Else tests that were weakened in a commit before the run would be nobody's."""
-    for name, text in {"calc.py": CALC, "test_calc.py": TEST, "test_more.py": TEST, "Makefile": MAKEFILE}.items():
+WEAK = TEST.replace("5)", "calc.add(2, 3))").replace(" 2)", " calc.add(2, 0))")
+
+
+def on_a_branch(project: Project, out: Path, before: dict[str, str]) -> None:
+    """Work on a branch that had a commit before it, from which on the receipt speaks."""
+    for name, text in {"calc.py": CALC, "test_calc.py": TEST, "Makefile": MAKEFILE}.items():
         project.write(name, text)
     project.commit("base")
     project.git("switch", "-q", "-c", "feature")
-    (project.root / "test_more.py").unlink()
-    project.commit("fewer tests")
+    for name, text in before.items():
+        project.write(name, text)
+    project.commit("before the run")
+    project.prompt("ulw mend add")
+    project.write("calc.py", FIXED if before.get("test_calc.py") != WEAK_AND_NEW else FIXED + "\n\nONE = 1\n")
+    assert "Done, proven" in project.check("ulw", "done").out
+    project.commit("the work")
+    written(project, out)
+
+
+def of_the_branch(project: Project, place: Path) -> Project:
+    """A clone of a repository whose default branch is main, with the other branch checked out."""
+    project.git("switch", "-q", "main")
+    clone = cloned(project, place)
+    clone.git("switch", "-q", "feature")
+    return clone
+
+
+WEAK_AND_NEW = f"{WEAK}\n    def test_one(self):\n        self.assertEqual(calc.ONE, 1)\n"
+
+
+def test_the_base_is_where_the_branch_left_the_default_one(project: Project, tmp_path: Path) -> None:
+    out = tmp_path / "receipt.json"
+    on_a_branch(project, out, {"notes.md": "to be done\n"})
+    clone = of_the_branch(project, tmp_path / "a clone")
+    main, first = clone.git("rev-parse", "origin/main"), clone.git("rev-parse", "HEAD~1")
+    shown = clone.check(*VERIFY, str(out), by="user").out
+    assert f"holds    base {main[:12]}, where it left origin/main" in shown
+    assert f"note     the receipt has another base, {first[:12]}, which decides nothing" in shown
+    shown = clone.check(*VERIFY, "--base", first, str(out), by="user").out
+    assert f"base {first[:12]}, where it left {first}" in shown
+    assert "  note" not in shown
+    clone.git("update-ref", "refs/remotes/origin/main", first)
+    shown = clone.check(*VERIFY, str(out), by="user").out
+    assert f"base {first[:12]}, where it left origin/main" in shown
+    assert "  note" not in shown
+    assert "--base none is no commit" in clone.check(*VERIFY, "--base", "none", str(out), by="user", code=2).err
+
+
+def test_a_strangers_own_commit_is_no_base(project: Project, tmp_path: Path) -> None:
+    """It weakened the tests, and the receipt began with it."""
+    out = tmp_path / "receipt.json"
+    on_a_branch(project, out, {"test_calc.py": WEAK_AND_NEW, "calc.py": f"{CALC}\n\nONE = 2\n"})
+    project.write("calc.py", f"{CALC}\n\nONE = 1\n")
+    project.git("commit", "-q", "-a", "--amend", "-m", "the work")
+    commit, tree = project.git("rev-parse", "HEAD"), project.git("rev-parse", "HEAD^{tree}")
+
+    def of_this_commit(statement: Row) -> None:
+        statement["subject"][0]["digest"]["gitCommit"], statement["subject"][1]["digest"]["gitTree"] = commit, tree
+
+    sealed_anew(out, of_this_commit)
+    clone = of_the_branch(project, tmp_path / "a clone")
+    told = clone.check(*VERIFY, str(out), by="user", code=3).out
+    assert "the changed test_calc.py" in told
+    own = clone.git("rev-parse", "HEAD~1")
+    assert "It holds." in clone.check(*VERIFY, "--base", own, str(out), by="user").out, "by the stranger's own word"
+
+
+def test_on_the_default_branch_the_receipt_chooses_and_that_is_said(receipt: tuple[Project, Path]) -> None:
+    clone, out = receipt
+    base = clone.git("rev-parse", "HEAD~1")
+    said = f"the receipt chose the base {base[:12]}, since the commit is on origin/main already"
+    assert said in clone.check(*VERIFY, str(out), by="user").out
+    clone.git("switch", "-q", "-c", "another", base)
+    other = clone.commit("beside it")
+    clone.git("switch", "-q", "main")
+    sealed_anew(out, lambda statement: statement["predicate"]["base"].update(gitCommit=other))
+    assert "base before commit" in wrong_lines(clone, out)
+
+
+@pytest.mark.parametrize("name", ["main", "origin/main", "origin/HEAD"])
+def test_a_tag_is_no_default_branch(receipt: tuple[Project, Path], name: str) -> None:
+    clone, out = receipt
+    clone.git("tag", name, "HEAD~1")
+    assert "the receipt chose the base" in clone.check(*VERIFY, str(out), by="user").out
+
+
+def test_where_no_branch_is_the_default_one_somebody_has_to_name_it(receipt: tuple[Project, Path]) -> None:
+    clone, out = receipt
+    clone.git("remote", "remove", "origin")
+    clone.git("branch", "-q", "-m", "main", "work")
+    assert "name it, or a commit, with --base REV" in clone.check(*VERIFY, str(out), by="user", code=4).out
+    assert "It holds." in clone.check(*VERIFY, "--base", "HEAD~1", str(out), by="user").out
+
+
+# Who says yes
+
+
+def everything_in(place: Path) -> dict[str, bytes]:
+    """The index of git apart: what it has noted of the times of files may be written anew."""
+    files = [path for path in sorted(place.rglob("*")) if path.is_file() and path.name != "index"]
+    return {str(path.relative_to(place)): path.read_bytes() for path in files}
+
+
+def with_programs(clone: Project, mark: Path) -> None:
+    """Whatever git or make could be made to start leaves a mark."""
+    program = clone.root.parent / "program"
+    program.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
+    program.chmod(0o755)
+    for key in (
+        "core.fsmonitor",
+        "diff.external",
+        "diff.x.textconv",
+        "filter.x.clean",
+        "filter.x.smudge",
+        "core.pager",
+    ):
+        clone.git("config", key, str(program))
+    hooks = clone.root / ".git" / "hooks"
+    for hook in ("post-index-change", "reference-transaction", "post-checkout"):
+        (hooks / hook).write_text(program.read_text())
+        (hooks / hook).chmod(0o755)
+    (clone.root / ".git" / "info").mkdir(exist_ok=True)
+    (clone.root / ".git" / "info" / "attributes").write_text("* diff=x filter=x\n")
+
+
+@pytest.mark.parametrize("by", ["user", "agent"])
+def test_without_a_yes_nothing_is_run_and_nothing_written(
+    receipt: tuple[Project, Path], tmp_path: Path, by: str
+) -> None:
+    clone, out = receipt
+    with_programs(clone, tmp_path / "mark")
+    before = everything_in(tmp_path)
+    for file in (str(out), str(tmp_path / "none")):
+        ran = clone.check("receipt", "verify", file, by=by, code=77, has_terminal=by == "user")
+        assert (ran.out, len(ran.err.splitlines())) == ("", 1)
+        assert "nothing was run" in ran.err
+        assert "--yes" in ran.err
+    assert everything_in(tmp_path) == before
+
+
+def answered(clone: Project, out: Path, answer: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """`omo receipt verify` in a terminal in which a person has typed this."""
+    keyboard, screen = os.openpty()
+    try:
+        os.write(keyboard, f"{answer}\n".encode())
+        return subprocess.run(
+            [sys.executable, "-c", "from omo.cli import console; console()", "receipt", "verify", *options, str(out)],
+            cwd=clone.root,
+            env={**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONUTF8": "1"},
+            stdin=screen,
+            capture_output=True,
+            text=True,
+            start_new_session=True,
+        )
+    finally:
+        os.close(screen)
+        os.close(keyboard)
+
+
+def test_a_person_is_shown_the_commands_and_asked(receipt: tuple[Project, Path], tmp_path: Path) -> None:
+    clone, out = receipt
+    with_programs(clone, tmp_path / "mark")
+    before = everything_in(tmp_path)
+    done = answered(clone, out, "n")
+    assert (done.returncode, done.stdout) == (77, "")
+    assert "  $ make test\nRun them? [y/N]" in done.stderr
+    assert "omo: nothing was run" in done.stderr
+    assert everything_in(tmp_path) == before
+
+
+def test_a_person_who_says_yes_reads_what_ran(receipt: tuple[Project, Path]) -> None:
+    clone, out = receipt
+    done = answered(clone, out, "y")
+    assert (done.returncode, "It holds." in done.stdout) == (0, True), done.stdout + done.stderr
+    assert "  ran      make test\n" in done.stdout
+
+
+def test_what_a_stranger_wrote_cannot_hide_in_the_question(receipt: tuple[Project, Path]) -> None:
+    clone, out = receipt
+    argv = ["sh", "-c", "true \x1b[2K\r\u202e # " + "x" * 3000 + "; end"]
+    sealed_anew(out, lambda statement: _gate(statement).update(by="user", source="", argv=argv))
+    assert "sh -c" not in answered(clone, out, "n").stderr, "it would not be run"
+    asked = answered(clone, out, "n", "--trust-user").stderr
+    (line,) = [line for line in asked.split("\n") if "sh -c" in line]
+    assert line == rf"  $ sh -c 'true \x1b[2K\r\u202e # {'x' * 3000}; end'"
+
+
+def test_where_the_checkout_is_another_nobody_is_asked(receipt: tuple[Project, Path]) -> None:
+    clone, out = receipt
+    clone.write("new.py", "x = 1\n")
+    done = answered(clone, out, "y")
+    assert (done.returncode, "Run them?" in done.stderr) == (3, False)
+    assert "  ran      nothing\n" in done.stdout
+
+
+# What the code gets
+
+
+SPIES = """test:
+\tenv > "$$TMPDIR/told"
+\tpython3 -B -m unittest -q
+"""
+
+
+def test_the_code_gets_no_variables_but_those_of_tools_and_a_home_of_its_own(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("calc.py", CALC)
+    project.write("test_calc.py", TEST)
+    project.write("Makefile", SPIES)
+    project.commit("base")
     project.prompt("ulw mend add")
     project.write("calc.py", FIXED)
-    project.check("ulw", "done")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    assert "Done, proven" in project.check("ulw", "done").out
     project.commit("the work")
     out = tmp_path / "receipt.json"
     written(project, out)
     clone = cloned(project, tmp_path / "a clone")
-    note = "1 commit before it, since this branch left origin/main, is none of its work"
-    assert note in clone.check("receipt", "verify", str(out), by="user").out
-    project.git("branch", "-q", "-f", "main", "HEAD~1")
-    clone.git("fetch", "-q")
-    assert "  note" not in clone.check("receipt", "verify", str(out), by="user").out
+    home = tmp_path / "my home"
+    (home / ".cargo").mkdir(parents=True)
+    own = {
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "DATABASE_URL": "sqlite://",
+        "GH_PAT": "abc-123",
+    }
+    own |= {"API_TOKEN": "def-456", "PYTHONSTARTUP": "/x", "SSH_AUTH_SOCK": "/run/x", "GOPATH": str(home / "own go")}
+    own |= {"LC_ALL": "C.UTF-8", "CARGO_HTTP_PROXY": "http://u:p@h", "NODE_OPTIONS": "--require x", "CI": "true"}
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
+    assert "It holds." in clone.check(*VERIFY, str(out), by="user", env=own).out
+    told = dict(line.split("=", 1) for line in (temporary / "told").read_text().splitlines() if "=" in line)
+    assert told["GOPATH"] == str(home / "own go")
+    assert told["CARGO_HOME"] == str(home / ".cargo")
+    assert (told["LC_ALL"], "CI" in told, told["TMPDIR"]) == ("C.UTF-8", True, str(temporary))
+    hidden = (
+        "DATABASE_URL",
+        "GH_PAT",
+        "API_TOKEN",
+        "PYTHONSTARTUP",
+        "SSH_AUTH_SOCK",
+        "CARGO_HTTP_PROXY",
+        "NODE_OPTIONS",
+    )
+    assert [name for name in hidden if name in told] == []
+    assert Path(told["HOME"]).name.startswith("omo-home-")
+    assert told["XDG_CONFIG_HOME"] == f"{told['HOME']}/.config"
+    assert not Path(told["HOME"]).exists()
+
+
+def test_a_secret_in_a_command_is_in_no_receipt(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPASSWORD", "unittest")
+    for name, text in {"calc.py": CALC, "test_calc.py": TEST, "Makefile": MAKEFILE}.items():
+        project.write(name, text)
+    project.commit("base")
+    project.prompt("ulw mend add")
+    project.prompt("/omo:pin tests -- env API_TOKEN=hunter-22 python3 -B -m unittest -q")
+    project.write("calc.py", FIXED)
+    assert "Done, proven" in project.check("ulw", "done").out
+    project.commit("the work")
+    out = tmp_path / "receipt.json"
+    written(project, out)
+    assert "hunter-22" not in out.read_text()
+    (gate,) = [gate for gate in json.loads(out.read_text())["predicate"]["gates"] if gate["by"] == "user"]
+    assert gate["argv"] == ["env", "API_TOKEN=***", "python3", "-B", "-m", "unittest", "-q"]
 
 
 def test_a_run_that_only_the_writers_own_files_asked_for_is_noted(project: Project, tmp_path: Path) -> None:
@@ -271,7 +528,8 @@ def test_a_run_that_only_the_writers_own_files_asked_for_is_noted(project: Proje
     assert [sorted(gate["runs"]) for gate in gates] == [["as it is", "with the old tests", "without the work"]]
     clone = cloned(project, tmp_path / "a clone")
     assert (
-        "  note     gate tests (make test), with the old" in clone.check("receipt", "verify", str(out), by="user").out
+        "  note     gate tests (make test), with the old"
+        in clone.check("receipt", "verify", "--yes", str(out), by="user").out
     )
 
 
@@ -292,13 +550,13 @@ def test_a_file_in_the_runners_place_is_no_matter_of_the_machine(receipt: tuple[
     tree = clone.git("rev-parse", "HEAD^{tree}")
     about = [{"name": "commit", "digest": {"gitCommit": head}}, {"name": "tree", "digest": {"gitTree": tree}}]
     sealed_anew(out, lambda statement: statement.update(subject=about))
-    told = clone.check("receipt", "verify", str(out), by="user", code=3)
+    told = clone.check("receipt", "verify", "--yes", str(out), by="user", code=3)
     assert "unittest.py stands in the place of the runner" in told.out
 
 
 def test_where_there_is_no_repository_nobody_can_tell(receipt: tuple[Project, Path], tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
-    told = Project(tmp_path / "elsewhere").check("receipt", "verify", str(receipt[1]), by="user", code=4)
+    told = Project(tmp_path / "elsewhere").check("receipt", "verify", "--yes", str(receipt[1]), by="user", code=4)
     assert "there is no git repository here" in told.out
 
 
@@ -311,7 +569,7 @@ def test_where_the_runner_is_missing_nobody_can_tell(
     for name in ("git", "sh"):
         (tools / name).symlink_to(f"/usr/bin/{name}" if Path(f"/usr/bin/{name}").exists() else f"/bin/{name}")
     monkeypatch.setenv("PATH", str(tools))
-    ran = clone.check("receipt", "verify", str(out), by="user", code=4)
+    ran = clone.check("receipt", "verify", "--yes", str(out), by="user", code=4)
     assert "program not found" in ran.out
     assert "It cannot be verified here." in ran.out
 
@@ -319,7 +577,7 @@ def test_where_the_runner_is_missing_nobody_can_tell(
 def test_a_shallow_clone_is_told_to_fetch(receipt: tuple[Project, Path], tmp_path: Path) -> None:
     clone, out = receipt
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{clone.root}", str(tmp_path / "shallow"))
-    ran = Project(tmp_path / "shallow").check("receipt", "verify", str(out), by="user", code=4)
+    ran = Project(tmp_path / "shallow").check("receipt", "verify", "--yes", str(out), by="user", code=4)
     assert "git fetch --unshallow" in ran.out
 
 
@@ -347,10 +605,10 @@ def test_a_command_that_only_the_receipt_names_is_not_run_unasked(
     ran = tmp_path / "ran"
     argv = ["sh", "-c", f"touch '{ran}'; grep -q '+' calc.py"]
     sealed_anew(out, lambda statement: _gate(statement).update(by="user", source="", argv=argv))
-    told = clone.check("receipt", "verify", str(out), by="user", code=4)
+    told = clone.check("receipt", "verify", "--yes", str(out), by="user", code=4)
     assert "only the receipt says so" in told.out
     assert not ran.exists()
-    told = clone.check("receipt", "verify", "--trust-user", str(out), by="user", code=3)
+    told = clone.check("receipt", "verify", "--yes", "--trust-user", str(out), by="user", code=3)
     assert ran.exists()
     assert "as it is: exit 0, 2 passed" in told.out
 
@@ -359,7 +617,7 @@ def test_what_a_receipt_seals_for_the_projects_own_gate_is_nobodys_word(receipt:
     """A refactoring held, once a stranger had sealed the file that calls it."""
     clone, out = receipt
     sealed_anew(out, lambda statement: _gate(statement).update(sealed=["calc.py"]))
-    assert "It holds." in clone.check("receipt", "verify", str(out), by="user").out
+    assert "It holds." in clone.check("receipt", "verify", "--yes", str(out), by="user").out
 
 
 def weakened(project: Project) -> str:
@@ -386,11 +644,11 @@ def test_a_change_that_the_user_allowed_is_named_and_not_taken_on_the_receipts_w
     out = tmp_path / "receipt.json"
     assert list(written(project, out)["predicate"]["exceptions"]["allowed"]) == ["test_calc.py"]
     clone = cloned(project, tmp_path / "a clone")
-    told = clone.check("receipt", "verify", str(out), by="user", code=4)
+    told = clone.check("receipt", "verify", "--yes", str(out), by="user", code=4)
     assert "test_calc.py changed as the user allowed (only the receipt says so" in told.out
-    clone.check("receipt", "verify", "--trust-user", str(out), by="user")
+    clone.check("receipt", "verify", "--yes", "--trust-user", str(out), by="user")
     sealed_anew(out, lambda statement: statement["predicate"]["exceptions"].update(allowed={}))
-    told = clone.check("receipt", "verify", "--trust-user", str(out), by="user", code=3)
+    told = clone.check("receipt", "verify", "--yes", "--trust-user", str(out), by="user", code=3)
     assert "it passes only with the changed test_calc.py" in told.out
 
 
@@ -416,7 +674,9 @@ def test_a_receipt_of_a_part_of_the_repository_holds_wherever_it_is_verified(tmp
     git(tmp_path, "clone", "-q", str(tmp_path / "top"), str(tmp_path / "clone"))
     for checkout in (tmp_path / "top", tmp_path / "clone"):
         for directory in (checkout, checkout / "packages" / "a", checkout / "packages"):
-            ran = Project(checkout).check("receipt", "verify", str(tmp_path / "receipt.json"), by="user", cwd=directory)
+            ran = Project(checkout).check(
+                "receipt", "verify", "--yes", str(tmp_path / "receipt.json"), by="user", cwd=directory
+            )
             assert "only packages/a differs from the base" in ran.out
     assert not (tmp_path / "clone" / "packages" / "a" / ".sisyphus").exists(), "its state is that of the checkout"
 
@@ -469,7 +729,7 @@ def test_where_the_base_was_amended_it_begins_at_the_commit_before(project: Proj
     project.git("commit", "-q", "--amend", "-a", "-m", "notes, and the work")
     out = tmp_path / "receipt.json"
     assert written(project, out)["predicate"]["base"] == {"gitCommit": first}
-    cloned(project, tmp_path / "a clone").check("receipt", "verify", str(out), by="user")
+    cloned(project, tmp_path / "a clone").check("receipt", "verify", "--yes", str(out), by="user")
 
 
 def test_where_nothing_is_left_of_the_base_there_is_no_receipt(project: Project) -> None:
@@ -502,7 +762,7 @@ def test_what_another_workflow_has_proven_has_a_receipt_too(
     assert run.terminal(f"receipt write --session {PLAYED} --out {shlex.quote(str(out))}") == 0, run.printed
     assert [gate["name"] for gate in json.loads(out.read_bytes())["predicate"]["gates"]] == gates
     clone = cloned(Project(run.project), tmp_path / "a clone")
-    shown = clone.check("receipt", "verify", "--trust-user", str(out), by="user").out
+    shown = clone.check("receipt", "verify", "--yes", "--trust-user", str(out), by="user").out
     assert "the project's own tests are not weakened" in shown
     assert run.terminal(f"report --session {PLAYED} --md") == 0
     assert "Files changed, " in run.printed
@@ -523,8 +783,10 @@ def test_what_is_no_receipt_holds_nothing(project: Project, tmp_path: Path, cont
     project.commit("base")
     file = tmp_path / "no receipt.json"
     file.write_text(content, encoding="utf-8")
-    assert "It does not hold." in project.check("receipt", "verify", str(file), by="user", code=3).out
-    assert "cannot be read" in project.check("receipt", "verify", str(tmp_path / "none"), by="user", code=2).err
+    assert "It does not hold." in project.check("receipt", "verify", "--yes", str(file), by="user", code=3).out
+    assert (
+        "cannot be read" in project.check("receipt", "verify", "--yes", str(tmp_path / "none"), by="user", code=2).err
+    )
 
 
 def test_a_runner_in_an_environment_of_the_writers_is_found_where_the_reader_has_it(
@@ -552,4 +814,4 @@ def test_a_runner_in_an_environment_of_the_writers_is_found_where_the_reader_has
     assert _gate(statement)["argv"][0] == ".venv/bin/pytest"
     clone = cloned(project, tmp_path / "a clone")
     monkeypatch.setenv("PATH", f"{elsewhere}:/usr/bin:/bin")
-    clone.check("receipt", "verify", str(tmp_path / "receipt.json"), by="user")
+    clone.check("receipt", "verify", "--yes", str(tmp_path / "receipt.json"), by="user")

@@ -112,5 +112,5 @@ def test_a_pull_request_is_verified_by_the_receipt_that_the_job_pushed(job: Stag
     assert (verified.returncode, "It holds." in verified.stdout) == (0, True), verified.stdout + verified.stderr
     (request / "app.sh").write_text("echo broken\n", "utf-8")
     assert shell(job, "git -c user.name=a -c user.email=a@example.org commit -qam back", request).returncode == 0
-    again = shell(job, '~/omo/bin/omo receipt verify "$RUNNER_TEMP/receipt.json"', request)
+    again = shell(job, '~/omo/bin/omo receipt verify --yes "$RUNNER_TEMP/receipt.json"', request)
     assert (again.returncode, "another tree checked out" in again.stdout) == (3, True), again.stdout + again.stderr

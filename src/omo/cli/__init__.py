@@ -93,12 +93,14 @@ def _has_terminal() -> bool:
 
 
 def _report(error: Exception) -> int:
+    from omo import masking
+
     if isinstance(error, OSError) and error.errno in OUTPUT_ERRORS and error.filename is None:
         lines = [f"omo: the output cannot be written: {error.strerror}"]
         _write_to_nobody()
     else:
         lines = [
-            f"omo: a bug in omo: {type(error).__name__}: {error}",
+            f"omo: a bug in omo: {type(error).__name__}: {masking.mask(str(error))}",
             "  fix: run it again with OMO_DEBUG=1 and report what it prints",
         ]
     try:

@@ -148,11 +148,12 @@ def _put_back_first(arguments: argparse.Namespace, context: Context) -> None:
     journals = paths.swap_journal(context.state), paths.swap_unfinished(context.state)
     if not any(map(os.path.lexists, journals)):
         return
+    from omo import masking
     from omo.errors import Busy
     from omo.proof import swap
 
     for line in swap.recover(context.state, context.root):
-        print(f"omo: {line}", file=sys.stderr)
+        print(f"omo: {masking.mask(line)}", file=sys.stderr)
     if arguments.command in FOR_YOU or _only_looks(arguments) or not swap.is_under_way(context.state):
         return
     raise Busy(swap.UNDER_WAY, fix="call it again when that has ended; omo status can be called now")
@@ -193,15 +194,18 @@ def _say(text: str, environ: Mapping[str, str]) -> None:
 
 
 def _spelled(text: str, environ: Mapping[str, str]) -> str:
-    """The text with our commands as one types them in the host around us."""
-    from omo import hosts
+    """The text without secrets, and with our commands as one types them in the host around us."""
+    from omo import hosts, masking
 
-    return hosts.around(environ).spell(text)
+    return hosts.around(environ).spell(masking.mask(text))
 
 
 def _print_json(value: dict[str, Any], environ: Mapping[str, str]) -> None:
     """A lone surrogate, which anybody may write into a state file, goes out as the escape it came in as."""
     import json
 
-    text = _spelled(json.dumps(value, ensure_ascii=False, default=str), environ)
+    from omo import hosts, masking
+
+    text = json.dumps(masking.masked_data(value), ensure_ascii=False, default=str)
+    text = hosts.around(environ).spell(text)
     print(text.encode("utf-8", "backslashreplace").decode("utf-8"))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from omo import options, progress, safe_open
+from omo import options, progress, safe_open, variables
 from omo.cli import out_file
 from omo.context import Context
-from omo.errors import BadInput, NotEvaluable, OmoError, Refused
+from omo.errors import BadInput, Missing, NotEvaluable, OmoError, Refused
 from omo.proof import base, changes
 from omo.proof.gate_runs import Subject
 from omo.proof.run import child_environment
@@ -19,7 +20,7 @@ from omo.text import clip, listed
 from omo.views.report.gather import Report, gather
 from omo.work import outcome, receipts
 from omo.work.proving import NamedCommand
-from omo.work.receipts import Proven, ReceiptLine
+from omo.work.receipts import ChosenBase, Proven, ReceiptLine, Statement
 from omo.workflows.ultrawork import runs
 
 HOME = "receipts"
@@ -31,9 +32,13 @@ def register(commands: options.Commands) -> None:
         verbs, "write", "write the receipt of a proven run for the commit that is checked out", write
     )
     writing.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
-    about = "make its experiment again in this checkout: 0 it holds, 3 a line does not, 4 a gate cannot start here"
+    about = "make its experiment again in this checkout: "
+    about += "0 it holds, 3 a line does not, 4 a gate cannot start here, 77 nobody said yes"
     verifying = options.command(verbs, "verify", about, verify, session=False)
     verifying.add_argument("file", metavar="FILE", help="a receipt")
+    verifying.add_argument("--yes", action="store_true", help="run code of the commit without asking, as in a job")
+    about = "the work began where the commit left it (default: the default branch)"
+    verifying.add_argument("--base", metavar="REV", default="", help=about)
     about = "take its word for what the user pinned and allowed: such commands are run, such changes are none"
     verifying.add_argument("--trust-user", action="store_true", help=about)
 
@@ -106,6 +111,10 @@ def _write_file(context: Context, out: str | None, text: str) -> str:
 
 
 def verify(arguments: argparse.Namespace, context: Context) -> Result:
+    """Code of the commit runs only after a yes; before that git alone is asked."""
+    can_ask = not context.is_agent and sys.stdin.isatty()
+    if not arguments.yes and not can_ask:
+        raise Missing("nothing was run: this runs code of the commit that is checked out; look at it, then add --yes")
     try:
         raw = safe_open.read_file(os.path.join(context.cwd, arguments.file), receipts.LARGEST, follow_link=True)
     except OSError as error:
@@ -115,17 +124,63 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     root = receipts.project_in(statement, context.root) if statement is not None else ""
     if statement is not None and not root:
         lines.append(ReceiptLine(f"directory {clip(statement.predicate.directory, 200)}", False, "it is not there"))
+    ran: list[str] = []
     if statement is not None and not lines:
         try:
-            for line in receipts.verify(statement, root, context.state, context.now, trusts_user=arguments.trust_user):
-                lines.append(line)  # those before an error count
+            chosen, lines = receipts.check_commits(statement, root, arguments.base)
+            if chosen is not None:
+                _run_again(arguments, context, statement, root, chosen, lines, ran)
+        except (BadInput, Missing):
+            raise
         except OmoError as error:
             lines.append(ReceiptLine("the experiment", None, error.message))
     code = _exit_code(lines)
     words = {0: "It holds", Refused.exit_code: "It does not hold", NotEvaluable.exit_code: "It cannot be verified here"}
-    text = "\n".join([*map(_in_words, lines), f"{words[code]}."])
-    data = {"verdict": words[code], "lines": [line.data for line in lines], "exit": code}
+    ran = list(dict.fromkeys(ran))
+    shown = [f"  ran      {_escaped(command)}" for command in ran] or ["  ran      nothing"]
+    text = "\n".join([*map(_in_words, lines), *shown, f"{words[code]}."])
+    data = {"verdict": words[code], "lines": [line.data for line in lines], "ran": ran, "exit": code}
     return Result(data, text, code)
+
+
+def _run_again(
+    arguments: argparse.Namespace,
+    context: Context,
+    statement: Statement,
+    root: str,
+    chosen: ChosenBase,
+    lines: list[ReceiptLine],
+    ran: list[str],
+) -> None:
+    """Adds each line that was found out, and each command that was run, also those before an error. Nothing of the
+    user's own environment is handed on."""
+    with variables.strangers_home() as home, variables.handing_on(tuple):
+        environ = variables.for_stranger(os.environ, home)
+        subject = receipts.subject_of(statement, chosen, root, context.state, environ, context.now)
+        commands = receipts.commands(subject, statement, trusts_user=arguments.trust_user)
+        if commands and not arguments.yes:
+            _require_yes(commands, statement.named(receipts.COMMIT))
+        try:
+            for line in receipts.verify(
+                subject, statement, is_receipts_base=chosen.is_receipts, trusts_user=arguments.trust_user
+            ):
+                lines.append(line)
+        finally:
+            ran += subject.ran
+
+
+def _require_yes(commands: Sequence[str], commit: str) -> None:
+    """Shows what would run, and asks."""
+    shown = [f"omo receipt verify runs code of {commit[:12]} here, as you and in no sandbox, by these commands:"]
+    shown += [f"  $ {_escaped(command)}" for command in commands]
+    print("\n".join(shown), "Run them? [y/N] ", sep="\n", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Missing("nothing was run")
+
+
+def _escaped(command: str) -> str:
+    """All of it in one line: what is not seen must not be run."""
+    return "".join([letter if letter.isprintable() else ascii(letter)[1:-1] for letter in command])
 
 
 def _exit_code(lines: list[ReceiptLine]) -> int:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omo import hosts, options, progress, settings
+from omo import hosts, masking, options, progress, settings
 from omo.cli import ulw
 from omo.context import Context
 from omo.digest import sha256
@@ -224,11 +224,12 @@ class Rounds:
     def _begun(self) -> str:
         """The conversation that was begun with this task last: not every client lets us choose its id."""
         begun = []
+        known_by = masking.mask(self.task)[:KNOWN_BY]  # as the ledger keeps it
         for name, row in self._rows().items():
             events = runtime.vouched_rows(self.context.state, name)
             for kind, summary in runtime.left_open(row):
                 typed = requests.of_run(events, kind, str(summary.get("run") or ""))
-                if any(self.task[:KNOWN_BY] in text for text in typed):
+                if any(known_by in text for text in typed):
                     begun.append((str(row.get("lastUsedAt") or ""), name))
         return max(begun)[1] if begun else ""
 
@@ -247,7 +248,7 @@ class Rounds:
         return Context(context.environ, context.cwd, time.time(), is_under_agent=False)
 
     def _say(self, line: str) -> None:
-        print(f"omo: {line}", file=sys.stderr, flush=True)
+        print(f"omo: {masking.mask(line)}", file=sys.stderr, flush=True)
 
     # The loop
 

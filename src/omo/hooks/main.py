@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from omo import hosts, settings
+from omo import hosts, masking, settings
 from omo.clock import stamp
 from omo.deadline import HOOK_SECONDS, Deadline
 from omo.errors import OmoError, Unreadable
@@ -219,7 +219,7 @@ def answer(
             decided = _decide(name, handle, event, world)
             if name not in ONLY_LOOK:
                 _settle(world.settle_after, world, name)
-        return host.write(_with_lines([*put_back, *world.notices], decided, event), event, environ)
+        return host.write(_masked(_with_lines([*put_back, *world.notices], decided, event)), event, environ)
     except Exception as error:
         log(state, name, error)
         return b""
@@ -278,6 +278,13 @@ def _with_lines(lines: list[str], answer: Answer, event: Event) -> Answer:
     return answer
 
 
+def _masked(answer: Answer) -> Answer:
+    """The same without secrets that somebody's words had in them."""
+    answer.reason, answer.context = masking.mask(answer.reason), masking.mask(answer.context)
+    answer.message, answer.line = masking.mask(answer.message), masking.mask(answer.line)
+    return answer
+
+
 def log(state: str, name: str, error: BaseException) -> None:
     """Detail for `omo doctor`. Only where there is a state directory already; never a second failure."""
     try:
@@ -287,7 +294,7 @@ def log(state: str, name: str, error: BaseException) -> None:
         if os.path.exists(path) and os.path.getsize(path) > LONGEST_LOG:
             os.replace(path, path + ".old")
         with open(path, "a", encoding="utf-8", errors="replace", opener=own_file) as file:
-            file.write(f"{stamp(time.time())} {name} {type(error).__name__}: {error}\n")
+            file.write(f"{stamp(time.time())} {name} {type(error).__name__}: {masking.mask(str(error))}\n")
     except OSError:
         pass
 

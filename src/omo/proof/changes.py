@@ -12,6 +12,12 @@ from omo.proof import differences, git, globs
 
 MOST_COMMITS = 10_000
 BASES = ("origin/dev", "dev", "origin/main", "origin/master", "main", "master")
+# Where the default branch is, by whole names: a tag may be called main, too, and comes with a fetch.
+DEFAULTS = (
+    "refs/remotes/origin/HEAD",
+    *(f"refs/remotes/origin/{name}" for name in ("main", "master", "trunk", "develop", "dev")),
+    *(f"refs/heads/{name}" for name in ("main", "master", "trunk", "develop", "dev")),
+)
 _RULES = "--exclude-per-directory=.gitignore"
 
 
@@ -108,6 +114,15 @@ def branch_base(root: Path, tip: str, *, own: str) -> tuple[str, str] | None:
         return None
     nearest = min(left_at, key=lambda name: left_at[name][0])
     return nearest, left_at[nearest][1]
+
+
+def default_branch(root: Path) -> str:
+    """Return the ref of the default branch: what origin says, else what it is usually called; or an empty string."""
+    for ref in DEFAULTS:
+        if commit_of(root, ref) is not None:
+            # What origin/HEAD stands for, so that it is told by its name.
+            return git.run(root, "symbolic-ref", "--quiet", ref).text.strip() or ref
+    return ""
 
 
 def merge_base(root: Path, first: str, second: str) -> str:

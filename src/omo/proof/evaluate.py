@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
-from omo import safe_open, table
+from omo import masking, safe_open, table
 from omo.errors import BadInput, NotEvaluable, OmoError
 from omo.json_text import refuse_constant
 from omo.proof import changes, globs, outputs, patterns, reading
@@ -258,7 +258,8 @@ def _ending(outcome: CommandOutcome) -> str:
 
 def _said(outcome: CommandOutcome) -> str:
     """The end of what it printed: that is where programs say how it went."""
-    return clip((outcome.stdout + outcome.stderr).strip()[-LONGEST_OBSERVED:], LONGEST_OBSERVED)
+    end = (outcome.stdout + outcome.stderr).strip()[-4 * LONGEST_OBSERVED :]
+    return clip(masking.mask(end, outcome.argv)[-LONGEST_OBSERVED:], LONGEST_OBSERVED)
 
 
 def _syntax(check: SyntaxCheck, tree: CheckedTree) -> CheckFinding:
@@ -309,7 +310,7 @@ def _shell_problem(root: Path, path: str, program: str) -> str:
     outcome = run([program, "-n", real], cwd=root, timeout=SYNTAX_SECONDS)
     if outcome.not_found or outcome.timed_out:
         raise NotEvaluable(f"{program} is missing or gave no answer", fix=f"install {program}")
-    return "" if outcome.ok else outcome.stderr.replace(real, path).strip() or _ending(outcome)
+    return "" if outcome.ok else masking.mask(outcome.stderr.replace(real, path)).strip() or _ending(outcome)
 
 
 def _base(check: Check, tree: CheckedTree) -> str:

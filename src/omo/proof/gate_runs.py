@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from omo import variables
+from omo import masking, variables
 from omo.digest import sha256
 from omo.errors import OmoError
 from omo.json_text import dumps
@@ -23,7 +23,7 @@ from omo.proof import run as runner
 from omo.proof.outputs import Counts
 from omo.proof.project_files import BaseFiles, commit_at
 from omo.proof.swap_files import File
-from omo.proof.typed_commands import command_id
+from omo.proof.typed_commands import command_id, typed
 from omo.state import paths, store
 from omo.state.journal import Journal
 from omo.state.ledger_rows import GateResult
@@ -187,6 +187,7 @@ class Subject:
     have_tests: frozenset[str] = frozenset()  # of the changed files: a runner has named tests in them that fail
     left: Base | None = None  # with which work began before it that nobody called done
     before: dict[str, File] = field(default_factory=dict)  # what files held at the base, as far as somebody has asked
+    ran: list[str] = field(default_factory=list)  # the commands that were run, as one types them
 
     def is_allowed(self, path: str) -> bool:
         """The user wants it changed, and it is as they saw it."""
@@ -255,7 +256,7 @@ def _words_for(path: str) -> set[str]:
 def read_run(
     outcome: runner.CommandOutcome, on_files: str, shadows: Sequence[str] = (), judge: Judge | None = None
 ) -> CommandRun:
-    """What a run that has ended shows; of its output only the end is kept, so it is read now."""
+    """What a run that has ended shows; of its output only the end is kept, so it is read now, and then masked."""
     text = outcome.stdout + outcome.stderr
     # A file is told from a test by its name, where the project has a blank in its path: "node: an export renamed".
     relative = text.replace(f"{os.path.realpath(outcome.cwd)}/", "").replace(f"{outcome.cwd}/", "")
@@ -265,9 +266,11 @@ def read_run(
         result, why = judge(outcome)
     lacked = _lacked(text, printed, outcome.argv) if result == "fail" else []
     seconds = round(outcome.duration, 3)
-    tail = outputs.COLOURS.sub("", text)[-TAIL:]
+    argv = outcome.argv
+    tail = masking.mask(outputs.COLOURS.sub("", text[-8 * TAIL :])[-4 * TAIL :], argv)[-TAIL:]
     code = outcome.exit_code if outcome.signal is None else 128 + outcome.signal  # as a shell has it
-    return CommandRun(on_files, result, why, code, seconds, outcome.timed_out, tail, lacked, **vars(printed))
+    kept = vars(outputs.masked(printed, argv))
+    return CommandRun(on_files, result, masking.mask(why, argv), code, seconds, outcome.timed_out, tail, lacked, **kept)
 
 
 def _lacked(text: str, printed: outputs.Printed, argv: Sequence[str]) -> list[str]:
@@ -317,6 +320,7 @@ def run_gate(
     environ["PYTEST_ADDOPTS"] = f"{environ.get('PYTEST_ADDOPTS', '')} {outputs.PYTEST_ADDOPTS}".strip()
     argv = list(command.argv)
     asked = outputs.asking(argv)
+    subject.ran.append(typed_in(argv, command.cwd))
     outcome = runner.run(
         asked,
         cwd=Path(subject.root, command.cwd),
@@ -331,7 +335,14 @@ def run_gate(
     return read_run(outcome, on_files, shadows, judge)
 
 
-def started_otherwise(command: GateCommand, ran: CommandRun, root: str) -> list[str]:
+def typed_in(argv: Sequence[str], cwd: str) -> str:
+    """Return the command as one types it, with the directory that it runs in where that is not the project's."""
+    return typed(argv) if os.path.normpath(cwd) == "." else f"{typed(argv)} (in {cwd})"
+
+
+def started_otherwise(
+    command: GateCommand, ran: CommandRun, root: str, environ: Mapping[str, str] | None = None
+) -> list[str]:
     """The same command so that it finds a module of the project's that it did not find; empty where that is not why it
     fails. Many a project is tested so, and its files do not say it: "tests that find the package only where they are
     started", "tests of a package in src that is not installed"."""
@@ -342,7 +353,7 @@ def started_otherwise(command: GateCommand, ran: CommandRun, root: str) -> list[
     if "pytest" in programs and "-m" not in programs and _lies_in(here, ran.missing):
         place = programs.index("pytest")
         python = [*command.argv[:place], os.path.join(os.path.dirname(command.argv[place]), "python3")]
-        if runner.run([*python, "-c", "import pytest"], cwd=here, timeout=command.timeout).ok:
+        if runner.run([*python, "-c", "import pytest"], cwd=here, timeout=command.timeout, env=environ).ok:
             return [*python, "-m", "pytest", *command.argv[place + 1 :]]
     for directory in ("src", "lib"):
         if _lies_in(here / directory, ran.missing):

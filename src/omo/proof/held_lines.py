@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from omo import progress
+from omo import masking, progress
 from omo.errors import NotEvaluable
 from omo.json_text import Json
 from omo.proof import base, contents, gate_runs, swap
@@ -237,7 +237,13 @@ def _judged(hunk: Hunk, run: CommandRun, whole: CommandRun) -> HunkResult:
 
 def keep(subject: Subject, found: HeldLines) -> None:
     data = found.data
-    row: Json = {"kind": KIND, **data, "hunks": data["hunks"][:MOST_KEPT], "files": dict(found.files)}
+    row: Json = {
+        "kind": KIND,
+        **data,
+        "command": masking.mask(found.command),
+        "hunks": data["hunks"][:MOST_KEPT],
+        "files": dict(found.files),
+    }
     gate_runs.append(subject, row)
 
 

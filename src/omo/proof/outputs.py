@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from omo import masking
 from omo.proof import runners
 from omo.proof.run import CommandOutcome
 from omo.proof.runners import Counts as Counts
@@ -160,7 +161,21 @@ def _not_here(text: str, summaries: Sequence[RunnerSummary]) -> str:
 
 
 def printed_by(outcome: CommandOutcome) -> Printed:
-    return read_printed(outcome.stdout + outcome.stderr, outcome.exit_code)
+    """The same of a command that has ended, to be kept or shown."""
+    return masked(read_printed(outcome.stdout + outcome.stderr, outcome.exit_code), outcome.argv)
+
+
+def masked(printed: Printed, argv: Sequence[str]) -> Printed:
+    """What was read, without secrets."""
+    return replace(
+        printed,
+        failing=masking.mask_all(printed.failing, argv),
+        missing=masking.mask_all(printed.missing, argv),
+        subtests=masking.mask_all(printed.subtests, argv),
+        unexpected=masking.mask_all(printed.unexpected, argv),
+        not_here=masking.mask(printed.not_here, argv),
+        quoted=masking.mask(printed.quoted, argv),
+    )
 
 
 def result_of(outcome: CommandOutcome, printed: Printed, shadows: Sequence[str] = ()) -> tuple[str, str]:

@@ -34,7 +34,6 @@ MARKS = ("boot", "processes", "started")  # of a process
 MOST_PROCESSES = 1 << 22  # the highest number that a system gives one
 BOOT = "/proc/sys/kernel/random/boot_id"
 PROCESSES = "/proc/self/ns/pid"  # a container's own numbers name other processes outside
-PS_SECONDS = 5.0
 MOST_NAMED = 6
 LONGEST_NAME = 80
 UNDER_WAY = (
@@ -423,7 +422,7 @@ def _started(process: int) -> str:
 def _started_by_ps(process: int) -> str:
     """The same where there is no /proc: date and time."""
     environ = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
-    answer = git.Process(["ps", "-o", "lstart=", "-p", str(process)], environ, PS_SECONDS, b"").answer()
+    answer = git.Process(["ps", "-o", "lstart=", "-p", str(process)], environ, b"", "ps").answer()
     return answer.text.strip() if answer.ok else ""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from omo import masking
 from omo.proof import base, calls, contents, form, kinds
 from omo.proof.calls import Call
 from omo.proof.gate_runs import (
@@ -431,6 +432,7 @@ def _proof(shown: Shown) -> str:
 def has_test(names: Collection[str], path: str) -> bool:
     """Whether one of the tests is of that file and of no other, and no example, which is in the source that it is
     about."""
+    path = masking.mask(path)  # as the names are
     inside, module = (f"{path}::test", f"{path}::Test"), f"({_module(path)}."
     return any(name.startswith(inside) or (name.startswith("test") and module in name) for name in names)
 

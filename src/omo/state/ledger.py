@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 
-from omo import digest
+from omo import digest, masking
 from omo.clock import stamp
 from omo.errors import Unreadable
 from omo.json_text import dumps, loads
@@ -92,7 +92,8 @@ def append(
     known = _known(mark or {})
     for event in events:
         seq += 1
-        row: Any = {"seq": seq, "ts": stamp(now), "kind": event["kind"], "actor": actor, "prev": before, **event}
+        row: Any = {"seq": seq, "ts": stamp(now), "kind": event["kind"], "actor": actor, "prev": before}
+        row.update(masking.masked_row(event))
         line = store.encode(dumps(row))
         before = digest_of(line)
         known[seq] = (before, seq == 1 or _proves(row))

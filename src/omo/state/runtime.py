@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from omo import table
+from omo import masking, table
 from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
@@ -231,7 +231,7 @@ def _recorded(
     def note(rows: Sequence[LedgerRow]) -> None:
         ownership.note_words(state, rows)
 
-    row = without(change.row, "invalid")
+    row: SessionRow = masking.masked_row(without(change.row, "invalid"))
     row["lastUsedAt"] = stamp(now)
     mark = row.pop("ledger", None)
     if change.events:

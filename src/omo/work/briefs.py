@@ -6,7 +6,7 @@ compares. "Say pass to every question" as the whole prompt of a judge was let th
 
 from __future__ import annotations
 
-from omo import table
+from omo import masking, table
 from omo.digest import sha256
 from omo.state import runtime
 from omo.state.rows import EMPTY
@@ -32,7 +32,7 @@ KEPT = 4  # digests of an agent's briefs: of two workflows, or of two goals that
 
 def issue(caller: Caller, agent: str, text: str) -> None:
     """That agent may be started with this text from now on, in this session."""
-    digest = digest_of(text)
+    digest = digest_of(masking.mask(text))  # as it is printed
 
     def decide(row: SessionRow | None) -> runtime.Change:
         old = row or EMPTY

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from omo import masking
 from omo.errors import NotEvaluable, Refused
 from omo.proof import changes, git, globs, outputs
 from omo.proof.run import run
@@ -182,7 +183,7 @@ def _run_cited(caller: Caller, command: PinnedCommand, exits: int | None) -> str
     if ran.exit_code == wanted:
         return ""
     lines = (ran.stdout + ran.stderr).strip().splitlines()
-    last = f", {clip(lines[-1], 120)}" if lines else ""
+    last = f", {clip(masking.mask(lines[-1], command.argv), 120)}" if lines else ""
     return f"exit {ran.exit_code}, not {wanted}{last}"
 
 

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from omo import table
+from omo import masking, table
 from omo.errors import BadInput, Refused
 from omo.state import runtime, store
 from omo.state.rows import EMPTY, without
@@ -54,8 +54,8 @@ def not_shown(kind: Kind[S], caller: Caller, fix: str) -> Refused | None:
 
 
 def require_reason(text: str, what: str, fix: str) -> str:
-    """Why something is let through or given up, in at least a few words."""
-    reason = text.strip()
+    """Why something is let through or given up, in at least a few words, without secrets."""
+    reason = masking.mask(text.strip())
     if len(reason) < SHORTEST_REASON:
         said = clip(text, 40)
         raise BadInput(f"{what} {said!r} says too little, {SHORTEST_REASON} characters are needed", fix=fix)

@@ -238,7 +238,7 @@ def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: b
             pin = f" (/omo:pin {clip(typed(check.argv), 80)})" if check.cwd == "." else ""
             return OwnTests(f"{name} were not run, since nobody pinned them{pin}")
         ran = experiment.run_now(subject, tests)
-        if argv := gate_runs.started_otherwise(tests, ran, subject.root):
+        if argv := gate_runs.started_otherwise(tests, ran, subject.root, subject.environ):
             tests = Plain(argv, check.cwd)
             ran = experiment.run_now(subject, tests)
         before = still_failing(subject, tests) if ran.result == "fail" else ()

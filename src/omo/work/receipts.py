@@ -16,17 +16,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
-from omo import __version__, strict
+from omo import __version__, masking, strict
 from omo.digest import sha256
-from omo.errors import Refused
+from omo.errors import BadInput, Refused
 from omo.json_text import Json
 from omo.proof import base, changes, gate_runs, git, outputs, own_commands, reading, verdicts
 from omo.proof.gate_runs import CommandRun, GateCommand, Subject
-from omo.proof.run import child_environment
 from omo.proof.typed_commands import resolve, typed
 from omo.proof.verdicts import Experiment
 from omo.state import store
-from omo.text import clip, counted, listed
+from omo.text import clip, listed
 from omo.work import outcome, proving
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -183,7 +182,8 @@ def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, GateComma
 
 def _gate(name: str, command: GateCommand, source: str, made: Experiment) -> ReceiptGate:
     runs = {arrangement: _ran(run).model_dump() for arrangement, run in made.runs.items()}
-    row: Json = {"name": name, "argv": list(command.argv), "cwd": command.cwd, "sealed": list(command.sealed)}
+    argv = masking.masked_command(command.argv)  # others read it: who runs it again puts in their own
+    row: Json = {"name": name, "argv": argv, "cwd": command.cwd, "sealed": list(command.sealed)}
     row |= {"timeout": float(command.timeout), "by": PROJECT if source else USER, "source": source, "runs": runs}
     return ReceiptGate.model_validate(row)
 
@@ -273,41 +273,40 @@ def project_in(statement: Statement, root: str) -> str:
     return project if is_inside and os.path.isdir(project) else ""
 
 
-def verify(statement: Statement, root: str, state: str, now: float, *, trusts_user: bool) -> Iterator[ReceiptLine]:
-    """Line by line, in this checkout, which has to be the commit and nothing else. It ends with the first that does not
-    hold, where what follows would rest on it."""
-    for line in _about_commits(statement, Path(root)):
-        yield line
+@dataclass(frozen=True)
+class ChosenBase:
+    """The commit from which on the work counts, chosen by whoever verifies. `is_receipts`: what the receipt says."""
+
+    commit: str
+    is_receipts: bool
+
+
+def check_commits(statement: Statement, root: str, told: str) -> tuple[ChosenBase | None, list[ReceiptLine]]:
+    """Look whether this checkout is the commit and nothing else, and choose the base: where the commit left the branch
+    `told`, else the default branch. Nothing of the checkout is run. No base where a line does not hold."""
+    place = Path(root)
+    lines = []
+    for line in _about_commit(statement, place):
+        lines.append(line)
         if not line.holds:
-            return
-    began = base.of_commit(root, statement.predicate.base[COMMIT])
-    look = base.look(root, began)
-    allowed = statement.predicate.exceptions.allowed
-    environ = child_environment(os.environ)
-    subject = Subject(root, state, began, look, environ, now, MINUTES, remembers=False, allowed=allowed, by=USER)
-    for path in sorted(allowed):
-        why = "" if trusts_user else ONLY_SAID
-        yield ReceiptLine(f"{clip(path, 200)} changed as the user allowed", trusts_user or None, why)
-    for path in sorted(statement.predicate.exceptions.uncommitted):
-        what = f"by its word {clip(path, 200)} was there and in no commit when the run began; it counts as work here"
-        yield ReceiptLine(what, True, is_note=True)
-    passing, not_started = [], []
-    for gate in statement.predicate.gates:
-        lines = list(_gate_again(subject, gate, trusts_user=trusts_user))
-        yield from lines
-        if all(line.holds for line in lines):
-            passing.append(gate_command(gate))
-        elif gate.by == PROJECT and lines[-1].holds is None:
-            not_started.append(gate_command(gate))
-    missing = proving.own_tests(subject, [*passing, *not_started]).missing
-    if missing or not not_started:
-        yield ReceiptLine("the project's own tests are not weakened", not missing, missing)
+            return None, lines
+    chosen, about = _choose_base(statement, place, told)
+    lines += about
+    if chosen is None:
+        return None, lines
+    commit, directory = statement.named(COMMIT), statement.predicate.directory
+    is_before = chosen.commit != commit and changes.merge_base(place, chosen.commit, commit) == chosen.commit
+    why = f"{chosen.commit[:12]} is no commit that came before {commit[:12]}"
+    lines.append(ReceiptLine("base before commit", is_before, why))
+    if directory != "." and is_before:
+        outside = _outside(root, directory, chosen.commit, commit)
+        why = f"it speaks of that alone, and these differ too: {listed(outside, 6)}"
+        lines.append(ReceiptLine(f"only {clip(directory, 200)} differs from the base", not outside, why))
+    return (chosen if all(line.holds for line in lines) else None), lines
 
 
-def _about_commits(statement: Statement, root: Path) -> Iterator[ReceiptLine]:
-    """That this is the commit and the tree it speaks of, and that the base came before."""
+def _about_commit(statement: Statement, root: Path) -> Iterator[ReceiptLine]:
     commit, tree = statement.named(COMMIT), statement.named(TREE)
-    before = statement.predicate.base.get(COMMIT, "")
     yield _known(root, "commit", commit)
     own_tree = tree_of(str(root), commit)
     yield ReceiptLine(f"tree {tree[:12]}", own_tree == tree, f"the commit has {own_tree[:12]}")
@@ -317,20 +316,84 @@ def _about_commits(statement: Statement, root: Path) -> Iterator[ReceiptLine]:
     )
     differing = uncommitted(top_of(str(root)))
     yield ReceiptLine("a clean checkout", not differing, f"not as in the commit: {listed(differing, 6)}")
-    yield _known(root, "base", before)
-    is_before = before != commit and changes.merge_base(root, before, commit) == before
-    yield ReceiptLine("base before commit", is_before, f"{before[:12]} is no commit that came before {commit[:12]}")
-    directory = statement.predicate.directory
-    if directory != "." and is_before:
-        outside = _outside(str(root), directory, before, commit)
-        why = f"it speaks of that alone, and these differ too: {listed(outside, 6)}"
-        yield ReceiptLine(f"only {clip(directory, 200)} differs from the base", not outside, why)
-    left = changes.branch_base(root, commit, own=changes.current_branch(root))
-    earlier = int(git.ask(root, "rev-list", "--count", f"{left[1]}..{before}", "--")) if left and is_before else 0
-    if left and earlier:
-        verb = "is" if earlier == 1 else "are"
-        since = f"{counted(earlier, 'commit')} before it, since this branch left {left[0]}, {verb} none of its work"
-        yield ReceiptLine(f"base {before[:12]}: {since}", True, is_note=True)
+
+
+def _choose_base(statement: Statement, root: Path, told: str) -> tuple[ChosenBase | None, list[ReceiptLine]]:
+    """A stranger who names the base could begin with weakened tests. Theirs counts only where the commit is on the
+    default branch already, and then the answer says so."""
+    commit, said = statement.named(COMMIT), statement.predicate.base.get(COMMIT, "")
+    branch = told or changes.default_branch(root)
+    if not branch:
+        why = "which branch is the default one here is not clear: name it, or a commit, with --base REV"
+        return None, [ReceiptLine("base", None, why)]
+    if changes.commit_of(root, branch) is None:
+        raise BadInput(f"--base {clip(branch, 100)} is no commit of this repository", fix="git log")
+    name = clip(branch.removeprefix("refs/remotes/").removeprefix("refs/heads/"), 100)
+    left = changes.merge_base(root, changes.commit_of(root, branch) or "", commit)
+    if not left:
+        why = f"nothing here says where it left {name}: git fetch --unshallow, or name another with --base REV"
+        return None, [ReceiptLine("base", None, why)]
+    if left == commit and not told:
+        known = _known(root, "base", said)
+        lines = [known]
+        if known.holds:
+            what = (
+                f"the receipt chose the base {said[:12]}, since the commit is on {name} already (--base REV: another)"
+            )
+            lines.append(ReceiptLine(what, True, is_note=True))
+        return (ChosenBase(said, is_receipts=True) if known.holds else None), lines
+    lines = [ReceiptLine(f"base {left[:12]}, where it left {name}", True)]
+    if left != said:
+        lines.append(
+            ReceiptLine(f"the receipt has another base, {said[:12]}, which decides nothing", True, is_note=True)
+        )
+    return ChosenBase(left, is_receipts=left == said), lines
+
+
+def subject_of(
+    statement: Statement, chosen: ChosenBase, root: str, state: str, environ: Mapping[str, str], now: float
+) -> Subject:
+    began = base.of_commit(root, chosen.commit)
+    look = base.look(root, began)
+    allowed = statement.predicate.exceptions.allowed
+    return Subject(root, state, began, look, environ, now, MINUTES, remembers=False, allowed=allowed, by=USER)
+
+
+def commands(subject: Subject, statement: Statement, *, trusts_user: bool) -> list[str]:
+    """Return what `verify` would run here, as one types it: the gates that count, and the project's own tests."""
+    found = []
+    for gate in statement.predicate.gates:
+        source = own_commands.where(subject.root, subject.began.get("head"), gate.argv, gate.cwd)
+        if source or (gate.by == USER and trusts_user):
+            found.append(_as_run_here(subject, gate_command(gate)))
+    for check in own_commands.test_gates(subject.root, subject.began, subject.look.changed or (), "."):
+        found.append(gate_runs.Plain(check.argv, check.cwd))
+    return list(dict.fromkeys(gate_runs.typed_in(command.argv, command.cwd) for command in found))
+
+
+def verify(
+    subject: Subject, statement: Statement, *, is_receipts_base: bool, trusts_user: bool
+) -> Iterator[ReceiptLine]:
+    """Make its experiment again, line by line. What another base than the receipt's shows of the runs without the work
+    is no line of its own: the gate holds from that base on, or it does not."""
+    allowed = statement.predicate.exceptions.allowed
+    for path in sorted(allowed):
+        why = "" if trusts_user else ONLY_SAID
+        yield ReceiptLine(f"{clip(path, 200)} changed as the user allowed", trusts_user or None, why)
+    for path in sorted(statement.predicate.exceptions.uncommitted):
+        what = f"by its word {clip(path, 200)} was there and in no commit when the run began; it counts as work here"
+        yield ReceiptLine(what, True, is_note=True)
+    passing, not_started = [], []
+    for gate in statement.predicate.gates:
+        lines = list(_gate_again(subject, gate, is_receipts_base=is_receipts_base, trusts_user=trusts_user))
+        yield from lines
+        if all(line.holds for line in lines):
+            passing.append(gate_command(gate))
+        elif gate.by == PROJECT and lines[-1].holds is None:
+            not_started.append(gate_command(gate))
+    missing = proving.own_tests(subject, [*passing, *not_started]).missing
+    if missing or not not_started:
+        yield ReceiptLine("the project's own tests are not weakened", not missing, missing)
 
 
 def _known(root: Path, what: str, commit: str) -> ReceiptLine:
@@ -346,7 +409,9 @@ def _known(root: Path, what: str, commit: str) -> ReceiptLine:
     return ReceiptLine(name, False, "this repository has no such commit")
 
 
-def _gate_again(subject: Subject, gate: ReceiptGate, *, trusts_user: bool) -> Iterator[ReceiptLine]:
+def _gate_again(
+    subject: Subject, gate: ReceiptGate, *, is_receipts_base: bool, trusts_user: bool
+) -> Iterator[ReceiptLine]:
     command = gate_command(gate)
     name = f"gate {clip(gate.name, 60)} ({clip(typed(gate.argv), 80)})"
     source = own_commands.where(subject.root, subject.began.get("head"), gate.argv, gate.cwd)
@@ -373,6 +438,9 @@ def _gate_again(subject: Subject, gate: ReceiptGate, *, trusts_user: bool) -> It
             continue
         there = said.in_words if said else "no such run"
         here = _ran(run).in_words if run else "no such run"
+        if arrangement != gate_runs.AS_IT_IS and not is_receipts_base:
+            yield ReceiptLine(f"{name}, {arrangement}: {here}; from its own base {there}", True, is_note=True)
+            continue
         yield ReceiptLine(f"{name}, {arrangement}: {there}", there == here, f"here it is {here}")
 
 

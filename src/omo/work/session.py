@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from omo import masking
 from omo.clock import seconds, stamp
 from omo.state.rows import EMPTY, claimed, without
 from omo.state.runtime import (
@@ -239,7 +240,7 @@ def kept_state(row: SessionRow, old: Summary, summary: Summary) -> Summary:
     is_let_go = was == CALLED_OFF or old.get("stoppedByName") or (was == "exhausted" and not row["ulw"].get("enabled"))
     if (is_let_go and state != "done") or (is_paused_by_user(old) and state == "active"):
         return _as_it_stood(summary, old)
-    if "told" in summary and was == state and old.get("why") == summary["why"]:
+    if "told" in summary and was == state and old.get("why") == masking.mask(summary["why"]):
         known: Summary = {**summary, "told": old.get("told", False)}
         if old.get("answered"):
             known["answered"] = True

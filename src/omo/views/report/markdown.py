@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from omo import masking
 from omo.text import clip
 from omo.views.report.gather import Report
 from omo.views.report.parts import Part
@@ -59,7 +60,7 @@ def text(value: object) -> str:
     """As it can stand anywhere in a line of Markdown, also in a table, and mean nothing but itself."""
     if isinstance(value, Ours):
         return value
-    pieces = COMMIT.split(LINKED.sub(lambda match: match[0] + BREAK, clip(str(value), LONGEST_VALUE)))
+    pieces = COMMIT.split(LINKED.sub(lambda match: match[0] + BREAK, clip(masking.mask(str(value)), LONGEST_VALUE)))
     line = ""
     for number, piece in enumerate(pieces):
         if number % 2:  # it looks like a commit: code is never linked, and can be copied as it is

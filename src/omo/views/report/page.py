@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Undefined
 from markupsafe import Markup
 
-from omo import __version__
+from omo import __version__, masking
 from omo.text import block
 from omo.views.report.gather import Report
 from omo.views.report.template import HERE, MOST_ITEMS, template
@@ -30,7 +30,8 @@ def render(report: Report) -> str:
 
 
 def _shown(value: Any) -> Any:
-    """Whatever is put on the page: without control characters, bounded. What is missing in a template is an error."""
+    """Whatever is put on the page: without secrets, without control characters, bounded. What is missing in a template
+    is an error."""
     if isinstance(value, (Markup, Undefined)):
         return value
-    return block(str(value), LONGEST_VALUE)
+    return block(masking.mask(str(value)), LONGEST_VALUE)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from omo import masking
 from omo.errors import BadInput
 from omo.text import clip, counted
 
@@ -102,12 +103,12 @@ def title_of(text: str) -> str:
 
 
 def require_text(option: str, text: str, fix: str) -> str:
-    """Somebody's words without the blanks around them; BadInput where they cannot be kept."""
+    """Somebody's words without secrets and the blanks around them; BadInput where they cannot be kept."""
     if not is_visible(text):
         raise BadInput(f"{option} is blank", fix=fix)
     if why := unusable(text):
         raise BadInput(f"{option}: {why}", fix=fix)
-    return text.strip()
+    return masking.mask(text.strip())
 
 
 def same_words(text: str) -> str:

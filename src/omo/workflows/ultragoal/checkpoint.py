@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from omo import masking
 from omo.clock import seconds, stamp
 from omo.errors import NotEvaluable, Refused
 from omo.proof import artifacts, base, changes
@@ -82,9 +83,9 @@ def _require_passing(
 def stands(run: PlanRun, plan: Plan, goal: Goal, evidence: str, gate: object) -> bool:
     """Whether the goal was completed with these words and this gate (None: with any), and its receipt still holds."""
     receipt = goal.receipt
-    if goal.status != "complete" or goal.evidence != evidence:
+    if goal.status != "complete" or goal.evidence != masking.mask(evidence):  # as it is kept
         return False
-    if gate is not None and receipt.get("qualityGateHash") != receipts.canonical_digest(gate):
+    if gate is not None and receipt.get("qualityGateHash") != receipts.canonical_digest(receipts.as_kept(gate)):
         return False
     if receipts.problem(plan, goal, run.directory):
         return False

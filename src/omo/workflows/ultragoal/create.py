@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from omo import masking
 from omo.digest import sha256
 from omo.errors import Refused
 from omo.state import store
@@ -96,7 +97,7 @@ def _left_out(text: str, brief: Brief) -> list[str]:
     """The goals that the user typed as such, and that the agent's brief does not have."""
     if not has_goals(text):
         return []
-    titles = {same_words(story.title) for story in brief.stories}
+    titles = {same_words(masking.mask(story.title)) for story in brief.stories}  # as what they typed is kept
     return [story.title for story in parse(text).stories if same_words(story.title) not in titles]
 
 

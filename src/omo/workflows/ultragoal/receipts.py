@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from omo import masking
 from omo.digest import sha256
 from omo.errors import NotEvaluable, Unreadable
 from omo.state import store
@@ -138,8 +139,14 @@ def gate_file(directory: str, digest: str) -> str:
     return os.path.join(directory, "gates", f"{digest if digest.isalnum() else 'none'}.json")
 
 
+def as_kept(gate: object) -> object:
+    """Return the gate without the secrets in what it says."""
+    return masking.masked_row(gate) if isinstance(gate, dict) else gate
+
+
 def keep_gate(directory: str, state: str, gate: object) -> str:
-    """Keep the gate under its own digest; a receipt names it by that."""
+    """Keep the gate, without secrets, under its own digest; a receipt names it by that."""
+    gate = as_kept(gate)
     digest = canonical_digest(gate)
     store.make_dir(os.path.join(directory, "gates"), state)
     store.replace(gate_file(directory, digest), json.dumps(gate, ensure_ascii=False, indent=2) + "\n")

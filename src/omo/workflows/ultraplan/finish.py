@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from omo import masking
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
 from omo.state import store
@@ -143,7 +144,7 @@ def _hand_over(run: PlanRun, handoff: str) -> None:
     run.append({"kind": "handed-over", "handoff": block(handoff, LONGEST)})
     if run.require_whole().end:
         report = documents.text_of(report_path(run)) or ""
-        store.replace(report_path(run), f"{report}- for the next session: {block(handoff, LONGEST)}\n")
+        store.replace(report_path(run), f"{report}- for the next session: {masking.mask(block(handoff, LONGEST))}\n")
 
 
 def _require_not_failing(run: PlanRun, reason: str) -> None:
@@ -227,7 +228,7 @@ def _reported(status: RunStatus, verdict: str, step: NextStep, results: Sequence
     lines += [*in_lines(status), f"next: {step.text}"]
     title = clip(status.document.title, 120) or state.path
     text = "\n".join([f"# Session report: {title}", "", *(f"- {line}" for line in lines), ""])
-    store.replace(report_path(run), text)
+    store.replace(report_path(run), masking.mask(text))
     return FinishedSession(status, step, verdict, text, results)
 
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from omo import masking
 from omo.errors import BadInput, Refused
 from omo.proof import calls, gate_runs, globs, own_commands
 from omo.proof.checks import Argv
@@ -148,8 +149,8 @@ def record(argv: Sequence[str], root: Path, cwd: str, timeout: float, environ: M
         "kind": "cli-replay",
         "replaySafe": True,
         "command": list(argv),
-        "recordedStdout": outcome.stdout,
-        "recordedStderr": outcome.stderr,
+        "recordedStdout": masking.mask(outcome.stdout, argv),
+        "recordedStderr": masking.mask(outcome.stderr, argv),
         "expectedExitCode": outcome.exit_code,
         "timeoutMs": int(timeout * 1000),
         "cwd": cwd,
@@ -197,11 +198,13 @@ def _differences(record: Record, outcome: CommandOutcome, places: Mapping[str, s
     if outcome.stdout_truncated:
         yield f"stdout: {too_much}"
     else:
-        yield from _difference("recordedStdout", record.stdout, outcome.stdout, places)
+        yield from _difference("recordedStdout", record.stdout, masking.mask(outcome.stdout, outcome.argv), places)
     if outcome.stderr_truncated:
         yield f"stderr: {too_much}"
     else:  # none recorded means that none came
-        yield from _difference("recordedStderr", record.stderr or "", outcome.stderr, places)
+        yield from _difference(
+            "recordedStderr", record.stderr or "", masking.mask(outcome.stderr, outcome.argv), places
+        )
 
 
 def _difference(name: str, recorded: str, replayed: str, places: Mapping[str, str]) -> Iterator[str]:
