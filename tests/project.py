@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli.main import main
+from omo.context import OF_AN_AGENT
 from omo.hooks import main as hooks
-from omo.hooks import prompt, session_start, stop, subagents, tool_done, tool_use
+from omo.hooks import own_calls, prompt, session_start, stop, subagents, tool_done, tool_use
 from omo.settings import DEFAULT_LIMITS
-from omo.state import ledger, ownership, paths, runtime
+from omo.state import ledger, ownership, paths, records, runtime
 from omo.state.rows import EMPTY
 from omo.work import session as sessions
+from omo.work.foreign import Contents
 from omo.work.run import Caller
 from tests.kept import copied
 
@@ -123,11 +125,12 @@ class Project:
         self.now += 1
         variables = dict(self.environ)
         if by == "agent":
-            self.make_state()
             variables |= {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": session or self.session}
         elif session:
             variables["OMO_SESSION_ID"] = session
         variables |= env or {}
+        if set(OF_AN_AGENT) & variables.keys() and not own_calls.only_looks(list(argv)):
+            self.make_state()
         out, err = Stream(is_screen=self.has_screen), Stream()
         with reading(stdin), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = main(
@@ -240,6 +243,13 @@ class Project:
         self.now += 1
         given = {"session": session or self.session, "by": by, "now": self.now, "limits": self.limits.copy(), **more}
         return Caller(self.state, str(self.root), wait=5.0, **given)
+
+
+def believe(state: str) -> None:
+    """Have the home of this test know a state that was made in the home of another."""
+    (place, *_) = records.places(str(Path(state).parents[1]))
+    known = {"path": os.path.realpath(state), "name": state, "known": Contents(state).words}
+    records.write(records.StateRecord(records.identity_of(state), place, known))
 
 
 def make_project(tmp_path: Path) -> Project:

@@ -27,7 +27,7 @@ from omo.context import Context
 from omo.hosts import copilot_setup, setups
 from omo.hosts.setups import FAIL, OK, UNKNOWN, WARN, DoctorFinding
 from omo.result import Result
-from omo.state import paths, runtime, store
+from omo.state import STATE_DIR, ownership, paths, runtime, store
 from omo.work import session
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,6 +91,8 @@ class Machine:
     def write(self, place: str, content: object) -> Path:
         """`~/…` is in the user's home, anything else in the project."""
         path = self.user / place[2:] if place.startswith("~/") else self.project / place
+        if place.startswith(STATE_DIR):
+            ownership.make_state_dir(self.state)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
         return path

@@ -147,8 +147,9 @@ def test_a_round_that_met_a_limit_and_was_played_again_is_one(project: Project, 
 def test_what_an_earlier_run_left_is_not_taken_for_the_report_of_one_that_has_none(
     project: Project, tmp_path: Path
 ) -> None:
+    project.make_state()
     left = Path(project.state, "runs")
-    left.mkdir(parents=True)
+    left.mkdir()
     for name in ("report.html", "report.md", "receipt.json"):
         (left / name).write_text("done, proven", "utf-8")
     assert "no report could be left" in played(project, tmp_path).err

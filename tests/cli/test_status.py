@@ -169,7 +169,7 @@ def opened(project: Project) -> dict[str, int]:
     told = json.loads(done.stdout.rstrip("\n").rpartition("\n")[2])
     assert told["code"] == 0
     counts = {os.path.relpath(path, project.state): count for path, count in told["opened"].items()}
-    return {path: count for path, count in counts.items() if not path.startswith("..")}  # not the markers
+    return {path: count for path, count in counts.items() if not path.startswith("..")}  # not the record
 
 
 def begin_and_give_up(project: Project, name: str) -> None:
@@ -204,4 +204,4 @@ def test_a_session_without_a_kind_of_work_opens_none_of_its_ledgers(project: Pro
     project.user("state", "clear", "--mode", "ultragoal", "--force", "--session", OTHER)
     project.now += 2 * 24 * 3600
     arm(project)
-    assert set(opened(project)) == {"runtime.local.json", os.path.join("sessions", SESSION, "events.jsonl")}
+    assert set(opened(project)) == {"id", "runtime.local.json", os.path.join("sessions", SESSION, "events.jsonl")}

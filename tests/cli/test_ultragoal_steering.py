@@ -181,4 +181,4 @@ def test_review_start_makes_goals_of_findings(project: Project) -> None:
 )
 def test_what_cannot_be_reviewed_is_refused(project: Project, typed: tuple[str, ...]) -> None:
     assert project.agent("ultragoal", "review", *typed).code == 2
-    assert not Path(project.state).exists()
+    assert not Path(project.state, "ultragoal").exists()

@@ -615,7 +615,7 @@ def test_a_refused_setting_is_said_on_stderr(project: Project) -> None:
 
 
 def test_a_newer_state_file_is_refused_by_the_cli(project: Project) -> None:
-    os.makedirs(project.state)
+    project.make_state()
     Path(paths.runtime_file(project.state)).write_text('{"version": 7, "sessions": {}}')
     ran = project.agent("ulw", "start")
     assert ran.code == 3

@@ -103,7 +103,7 @@ class Place:
     def left(self) -> list[str]:
         """What of ours lies about when nothing is swapped."""
         names = [str(path.relative_to(self.state)) for path in sorted(Path(self.state).rglob("*"))]
-        return [name for name in names if name not in (".gitignore", "swap.lock")]
+        return [name for name in names if name not in (".gitignore", "id", "swap.lock")]
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ def counted(made: Project, *argv: str) -> dict[str, Any]:
     """`opened` has every file below the state directory with how often it was opened."""
     environ = {
         "PATH": os.environ["PATH"],
+        "HOME": os.environ["HOME"],
         "CLAUDECODE": "1",
         "CLAUDE_CODE_SESSION_ID": "s1",
         "GIT_CONFIG_GLOBAL": os.devnull,

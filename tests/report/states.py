@@ -18,7 +18,7 @@ from omo.views import project
 from omo.views.project import ProjectView
 from omo.workflows.ultragoal.status import publish_status
 from tests.kept import copied
-from tests.project import Answer, Project, begin_repository
+from tests.project import Answer, Project, begin_repository, believe
 from tests.ralph import project as ralph_project
 from tests.ultragoal import project as goals
 from tests.ultraplan import project as ultraplan
@@ -270,9 +270,15 @@ SCENES: dict[str, Callable[[Path], Scene]] = {
 }
 
 
-@cache
 def scene(name: str) -> Scene:
     """Built once for all tests that only look: looking changes nothing."""
+    made = _built(name)
+    believe(made.state)
+    return made
+
+
+@cache
+def _built(name: str) -> Scene:
     directory = tempfile.mkdtemp(prefix="omo-scene-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     return SCENES[name](Path(directory) / "p")

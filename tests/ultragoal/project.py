@@ -33,7 +33,7 @@ from tests.kept import copied
 from tests.project import LIMITS as LIMITS
 from tests.project import NOW as NOW
 from tests.project import SESSION as SESSION
-from tests.project import Answer
+from tests.project import Answer, believe
 from tests.project import Project as AnyProject
 from tests.project import git as git
 from tests.ultragoal.gates import Gate, valid_gate
@@ -124,6 +124,7 @@ class Project(AnyProject):
             kept, self.now, gates = _reached[name]
             self.gates = dict(gates)
             _put(kept, self.root)
+            believe(self.state)
         return self
 
     # What commands load

@@ -12,7 +12,7 @@ from omo.digest import sha256
 from omo.errors import Busy, Unreadable, Unwritable
 from omo.json_text import dumps, part
 from omo.state import RUNTIME_VERSION, STATE_DIR, paths, records, store
-from omo.state.records import IN_PROJECT, Record
+from omo.state.records import IN_PROJECT, StateRecord
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -59,7 +59,7 @@ class NotOurs(Unwritable):
 class Ownership:
     """How a state directory stands for one session. `is_lost`: only the state itself says that it is ours."""
 
-    def __init__(self, state: str, standing: str, record: Record | None = None, *, is_lost: bool = False) -> None:
+    def __init__(self, state: str, standing: str, record: StateRecord | None = None, *, is_lost: bool = False) -> None:
         self.state = state
         self.standing = standing
         self.record = record
@@ -106,7 +106,7 @@ def is_empty(state: str) -> bool:
     """Return whether nothing is there that anybody could believe."""
     try:
         return OURS_AND_EMPTY.issuperset(os.listdir(state))
-    except FileNotFoundError:
+    except store.ABSENT_STATE:
         return True
     except OSError:
         return False
@@ -152,7 +152,7 @@ def _nowhere(standing: str, state: str) -> str:
     return f"{NOWHERE}{os.sep}{standing}{state}"
 
 
-def _begin(state: str) -> Record:
+def _begin(state: str) -> StateRecord:
     """The record comes first: an id without one would be a stranger's."""
     record = _new_record(state)
     if not store.write_new(paths.id_file(state), f"{record.identity}\n"):
@@ -161,11 +161,11 @@ def _begin(state: str) -> Record:
     return record
 
 
-def _new_record(state: str, known: Iterable[str] = ()) -> Record:
+def _new_record(state: str, known: Iterable[str] = ()) -> StateRecord:
     """Written to the first place that can be. Raises NotOurs where none can."""
     identity = os.urandom(records.ID_LENGTH // 2).hex()
     for place in records.places(records.root_of(state)):
-        record = Record(identity, place, {"path": os.path.realpath(state), "name": state, "known": list(known)})
+        record = StateRecord(identity, place, {"path": os.path.realpath(state), "name": state, "known": list(known)})
         try:
             records.write(record)
         except (OSError, Unwritable):
@@ -174,7 +174,7 @@ def _new_record(state: str, known: Iterable[str] = ()) -> Record:
     raise NotOurs(NO_PLACE, state)
 
 
-def take_again(own: Ownership) -> Record:
+def take_again(own: Ownership) -> StateRecord:
     """Give a state that is ours by its own word alone a new id and a new record, which knows nothing of the user's
     word in it. Raises OSError or Unwritable."""
     record = _new_record(own.state)
@@ -182,7 +182,7 @@ def take_again(own: Ownership) -> Record:
     return record
 
 
-def adopt(state: str, known: Iterable[str]) -> Record:
+def adopt(state: str, known: Iterable[str]) -> StateRecord:
     """Take a stranger's state as one's own, with the rows in it that count as the user's word."""
     record = _new_record(state, known)
     store.replace(paths.id_file(state), f"{record.identity}\n")
@@ -257,7 +257,7 @@ def settle(own: Ownership, on: Mapping[str, str], sessions: Collection[str]) -> 
 
 
 def _settled(
-    record: Record, state: str, on: Mapping[str, str], sessions: Collection[str]
+    record: StateRecord, state: str, on: Mapping[str, str], sessions: Collection[str]
 ) -> tuple[dict[str, str], str, str]:
     live = {session: what for session, what in record.live.items() if session not in sessions}
     for session, what in on.items():
@@ -268,7 +268,7 @@ def _settled(
 class Removed:
     """What was on in a session whose row is not there any more, and where its state was."""
 
-    def __init__(self, session: str, record: Record) -> None:
+    def __init__(self, session: str, record: StateRecord) -> None:
         self.session = session
         self.record = record
         self.state = record.name
@@ -304,7 +304,7 @@ def tell(what: Removed) -> bool:
     return True
 
 
-def _records_around(state: str, root: str) -> Iterator[Record]:
+def _records_around(state: str, root: str) -> Iterator[StateRecord]:
     """Those of this directory's name and of the directories above: without a state directory, a directory below it
     takes itself for the project."""
     states = [state, root + IN_PROJECT]

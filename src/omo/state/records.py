@@ -32,7 +32,7 @@ PATIENCE = 2.0  # seconds, for another writer of the same record
 IN_PROJECT = os.path.join(os.sep, STATE_DIR)
 
 
-class Record:
+class StateRecord:
     """The file outside of one state directory. `path` is its real path, `name` the path under which hooks know it."""
 
     def __init__(self, identity: str, place: str, stored: Mapping[str, Any]) -> None:
@@ -87,21 +87,21 @@ def _is_system_home(home: str) -> bool:
         return False
 
 
-def find(identity: str, at: Iterable[str]) -> Record | None:
+def find(identity: str, at: Iterable[str]) -> StateRecord | None:
     for place in at if identity else ():
         if (record := read(identity, place)) is not None:
             return record
     return None
 
 
-def read(identity: str, place: str) -> Record | None:
+def read(identity: str, place: str) -> StateRecord | None:
     try:
         stored = loads(read_file(os.path.join(place, identity), LARGEST).decode("utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(stored, dict) or stored.get("version") != VERSION or not os.path.isabs(str(stored.get("path"))):
         return None
-    return Record(identity, place, stored)
+    return StateRecord(identity, place, stored)
 
 
 def identity_of(state: str) -> str:
@@ -117,11 +117,11 @@ def root_of(state: str) -> str:
     return state.removesuffix(IN_PROJECT) if state.endswith(IN_PROJECT) else os.path.dirname(state)
 
 
-def locked(record: Record) -> store.Lock:
+def locked(record: StateRecord) -> store.Lock:
     return store.Lock(f"{record.file}.lock", store.deadline(PATIENCE))
 
 
-def write(record: Record) -> None:
+def write(record: StateRecord) -> None:
     """The launcher reads the first line, as it reads that of the runtime file."""
     os.makedirs(record.place, mode=0o700, exist_ok=True)
     first = f'{{"version": {VERSION}, "live": {dumps(sorted(record.live))}'
@@ -135,7 +135,7 @@ def write(record: Record) -> None:
             pass
 
 
-def remove(record: Record) -> None:
+def remove(record: StateRecord) -> None:
     remove_from_index(record.in_index, record.place)
     for path in (record.file, f"{record.file}.lock"):
         try:
@@ -164,7 +164,7 @@ def sweep(place: str) -> None:
             remove(record)
 
 
-def _is_left_over(record: Record) -> bool:
+def _is_left_over(record: StateRecord) -> bool:
     try:
         age = time.time() - os.lstat(record.file).st_mtime
     except OSError:
