@@ -91,7 +91,7 @@ class Machine:
     def write(self, place: str, content: object) -> Path:
         """`~/…` is in the user's home, anything else in the project."""
         path = self.user / place[2:] if place.startswith("~/") else self.project / place
-        if place.startswith(STATE_DIR):
+        if place.startswith(STATE_DIR + "/"):
             ownership.make_state_dir(self.state)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
@@ -717,9 +717,12 @@ def test_a_giant_is_not_read(machine: Machine, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_no_home_at_all(machine: Machine) -> None:
+    """Then nothing says which state is the user's, and nothing can be turned on."""
+    os.environ["HOME"] = ""
     machine.variables |= {"HOME": "", "OMO_DISABLE": "1"}
+    expect(machine.look("state-directory"), FAIL, "set XDG_STATE_HOME to a directory outside the project")
     result = machine.all()
-    assert (result.exit_code, result.data["counts"][WARN] >= 1) == (0, True), "warnings do not fail the command"
+    assert (result.exit_code, result.data["counts"][WARN] >= 1) == (3, True)
     assert {row["result"] for row in result.data["checks"]} <= set(ANSWERS)
 
 

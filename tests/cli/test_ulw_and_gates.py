@@ -624,7 +624,7 @@ def test_a_newer_state_file_is_refused_by_the_cli(project: Project) -> None:
 
 def test_an_unwritable_project_is_one_actionable_line(project: Project) -> None:
     project.write(".sisyphus", "a file in the way")
-    ran = project.agent("ulw", "start")
+    ran = project.user("ulw", "start", session=SESSION)
     assert ran.code == 77
     assert "OMO_STATE_DIR" in ran.err
 

@@ -291,9 +291,14 @@ def of_host(look: Look, probe: Probe) -> DoctorFinding:
 
 
 def state_directory(probe: Probe) -> DoctorFinding:
-    state = probe.context.state
+    state = probe.context.own.state
     if (link := store.link_to_state(os.path.join(state, "a file"))) is not None:
         return fail(f"{link} is a link, and omo neither reads nor writes behind it", store.NO_LINK)
+    try:
+        ownership.require(probe.context.state)
+    except ownership.NotOurs as error:
+        if error.standing != ownership.NOT_FOR_AGENTS:
+            return fail(error.message, error.fix)
     try:
         if os.path.lexists(state):
             with tempfile.NamedTemporaryFile(prefix=".doctor-", dir=state, buffering=0) as file:
