@@ -382,6 +382,16 @@ def test_an_agent_that_changes_the_id_keeps_the_run_on(host: Host) -> None:
     assert standing(host.project) == ownership.OURS
 
 
+@pytest.mark.usefixtures("through_the_shell")
+def test_an_agent_that_empties_the_list_of_live_sessions_keeps_the_run_on(host: Host) -> None:
+    """The launcher reads that list, and the record when the list is silent."""
+    arm(host)
+    runtime_file = Path(host.state, "runtime.local.json")
+    text = runtime_file.read_text()
+    runtime_file.write_text(text.replace(f'"live": ["{SESSION}"]', '"live": []', 1))
+    assert host.stop().blocks
+
+
 def test_a_command_in_an_agents_shell_makes_no_state_and_the_hook_before_it_does(host: Host) -> None:
     environ = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
     alone = Project.omo(host, "gate", "add", "tests", "--", "true", by="nobody", env=environ)
