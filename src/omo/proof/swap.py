@@ -187,9 +187,8 @@ class Swap:
         """The journal first: whatever lies about after a kill is named in it."""
         self._is_armed = True
         swap_journal.write(tree, self._git.directory if self._git else "")
-        if self._began == (0, 0):
-            status = os.lstat(paths.swap_journal(self.state))
-            self._began = (status.st_dev, status.st_ctime_ns)
+        status = os.lstat(paths.swap_journal(self.state))
+        self._began = (status.st_dev, status.st_ctime_ns)
         tree.stage()
         if self._git is not None:
             self._git.take()
