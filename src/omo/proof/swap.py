@@ -337,7 +337,7 @@ def _recover(state: str, root: str) -> list[str]:
 
 
 def _lines_of(tree: swap_files.Tree) -> list[str]:
-    return [f"what stood in {clip(kept.path, 200)} instead is kept in {kept.kept_as}" for kept in tree.kept]
+    return [f"what stood in {clip(kept.path, 200)} instead is kept in {clip(kept.kept_as, 400)}" for kept in tree.kept]
 
 
 def _hold_of(tree: swap_files.Tree) -> git_hold.Hold | None:
