@@ -134,3 +134,35 @@ def test_a_command_that_needs_the_files_is_refused_meanwhile(
 @pytest.mark.parametrize("argv", [("status",), ("stop-continuation",), ("gate", "list")])
 def test_a_command_that_looks_or_lets_go_is_not(host: Host, under_way: Swap, argv: tuple[str, ...]) -> None:
     assert "swapped" not in host.agent(*argv).err
+
+
+def makes_it_a_strangers(host: Host) -> Path:
+    """The journal that a kill has left, but for one path, which leads out of the project."""
+    left_by_a_kill(host)
+    victim = host.project.parent / "bashrc"
+    victim.write_bytes(b"export A=1\n")
+    journal = Path(paths.swap_journal(host.state))
+    line, _, contents = journal.read_bytes().partition(b"\n")
+    head = json.loads(line)
+    head["files"][0]["path"] = "../bashrc"
+    journal.write_bytes(json.dumps(head).encode() + b"\n" + contents)
+    return victim
+
+
+@pytest.mark.usefixtures("through_the_shell")
+@pytest.mark.parametrize("event", ALL)
+def test_no_hook_does_what_a_strangers_journal_says(host: Host, event: str) -> None:
+    victim = makes_it_a_strangers(host)
+    said = host.send(event, **FIELDS.get(event, {})).stdout
+    assert victim.read_bytes() == b"export A=1\n"
+    assert "nothing of it was done" in said
+    assert host.send(event, **FIELDS.get(event, {})).stdout.count("nothing of it was done") == 0, "it is told once"
+
+
+@pytest.mark.parametrize(
+    "argv", [("status",), ("doctor",), ("receipt", "verify", "x"), ("ulw", "start", "--session", "s")]
+)
+def test_no_command_does_what_a_strangers_journal_says(host: Host, argv: tuple[str, ...]) -> None:
+    victim = makes_it_a_strangers(host)
+    assert "nothing of it was done" in host.user(*argv).err
+    assert victim.read_bytes() == b"export A=1\n"

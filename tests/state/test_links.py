@@ -14,14 +14,18 @@ from tests.kept import copied, shared
 from tests.project import Project, git
 
 NO_NEWLINE = b"export SECRET=1"  # the end of a ledger would be taken for a torn row
-LATER = 2_000_000_000
+GOAL = "id: G1\ntitle: the value is newer\nroutine: true\nblocked_by: null\n"
+CRITERIA = """
+{"criteria": [{"id": "C1", "description": "the value is newer",
+               "checks": [{"id": "newer", "type": "content", "path": "value", "regex": "newer"}]}]}
+"""
 
 
 def begin(root: Path) -> None:
     git(root, "init", "-q")
     project = Project(root)
     project.write("value", "old\n")
-    project.write("check.sh", 'test "$(cat value)" = newer\n')
+    project.write("check.sh", 'test "$(cat value)" = newer || { echo left > left_by_the_run; exit 1; }\n')
     project.commit("base")
 
 
@@ -36,14 +40,17 @@ def story(project: Project) -> None:
         lambda: project.omo("ulw", "done"),
         lambda: project.omo("ulw", "done", "--because", "the value is newer now"),
         lambda: project.omo("ultragoal", "create-goals", "--brief", "# Brief\n\n## Goal: the value\n\nIt is newer.\n"),
-        lambda: project.omo("verify", "add", "--file", "value", by="user"),
-        lambda: project.omo("ralph", "start", "make it so"),
+        lambda: project.omo("evidence", "replay", "--", "sh", "check.sh"),
+        lambda: project.omo("verify", "add", "--file", "-", stdin=GOAL),
+        lambda: project.omo("verify", "begin", "G1"),
+        lambda: project.omo("ralph", "start", "--criteria", str(project.write("../criteria.json", CRITERIA))),
         lambda: project.agent_ends("general-purpose"),
         lambda: project.stop(),
         lambda: project.omo("report", by="user"),
         lambda: project.omo("status", by="user"),
         lambda: project.omo("doctor", by="user"),
         lambda: project.omo("state", "clear", "--mode", "ultragoal", by="user"),
+        lambda: project.omo("state", "clear", "--mode", "ultragoal", "--force", by="user"),
         lambda: project.omo("stop-continuation", by="user"),
     )
     for step in steps:
@@ -72,9 +79,11 @@ def parts() -> list[str]:
     """Every file and directory that a day's work makes below `.sisyphus`."""
     root = shared(day_of_work)
     found = [".sisyphus"]
+    (cleared,) = (path.name for path in (root / ".sisyphus" / "cc-omo" / "ultragoal").glob("*.cleared-*"))
+    suffix = cleared[cleared.index(".") :]
     for directory, names, files in os.walk(root / ".sisyphus"):
         found += [os.path.relpath(os.path.join(directory, name), root) for name in [*names, *files]]
-    return sorted(found)
+    return sorted({path.replace(suffix, "") for path in found})
 
 
 CHUNKS = 8
@@ -82,7 +91,8 @@ EXTRA = ("hooks.log", "hooks.log.old", "runtime.local.json.lock", "swap.journal"
 
 
 def test_a_days_work_writes_much() -> None:
-    assert {".sisyphus/cc-omo/proof/ledger.jsonl", ".sisyphus/cc-omo/swap.lock", ".sisyphus/cc-omo/base"} <= {*parts()}
+    names = ("proof/ledger.jsonl", "swap.lock", "base", "kept", "verify/goals/ledger.jsonl")
+    assert {f".sisyphus/cc-omo/{name}" for name in names} | {".sisyphus/evidence/G001"} <= {*parts()}
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))

@@ -186,9 +186,8 @@ class Swap:
         """The journal first: whatever lies about after a kill is named in it."""
         self._is_armed = True
         swap_journal.write(tree, self._git.directory if self._git else "")
-        if self._began == (0, 0):
-            status = os.lstat(paths.swap_journal(self.state))
-            self._began = (status.st_dev, status.st_ctime_ns)
+        status = os.lstat(paths.swap_journal(self.state))
+        self._began = (status.st_dev, status.st_ctime_ns)
         tree.stage()
         if self._git is not None:
             self._git.take()
@@ -337,7 +336,7 @@ def _recover(state: str, root: str) -> list[str]:
 
 
 def _lines_of(tree: swap_files.Tree) -> list[str]:
-    return [f"what stood in {clip(kept.path, 200)} instead is kept in {kept.kept_as}" for kept in tree.kept]
+    return [f"what stood in {clip(kept.path, 200)} instead is kept in {clip(kept.kept_as, 400)}" for kept in tree.kept]
 
 
 def _hold_of(tree: swap_files.Tree) -> git_hold.Hold | None:

@@ -180,7 +180,7 @@ class Tree:
             if not failures:
                 break
         else:
-            names = ", ".join(failures[:MOST_NAMED])
+            names = ", ".join(clip(failure, 200) for failure in failures[:MOST_NAMED])
             raise Unwritable(
                 f"{len(failures)} files could not be put back as they were ({names}); omo keeps them in "
                 f"{paths.swap_journal(self.state)}",
