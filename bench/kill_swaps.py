@@ -197,7 +197,7 @@ def judge(root: Path, count: Count, was: Seen, edited: str, text: bytes) -> None
         for path in sorted({*now, *wanted}):
             if now.get(path) != wanted.get(path):
                 print(f"wrong: {path}: {str(now.get(path))[:60]} instead of {str(wanted.get(path))[:60]}")
-    ours = (".gitignore", "id", "swap.lock", "swap.journal.tmp")  # the last was never a journal, and the next begins it anew
+    ours = (".gitignore", "id", "swap.lock", "swap.journal.tmp")  # the last was never a journal
     left = [path.name for path in state_of(root).rglob("*") if path.is_file() and path.name not in ours]
     left = [name for name in left if "kept" not in str(next(state_of(root).rglob(name)))]
     if left:
