@@ -120,9 +120,11 @@ class Project:
         cwd: Path | None = None,
         has_terminal: bool = True,
         is_under_agent: bool = True,
+        is_heard: bool = True,
         env: Mapping[str, str] | None = None,
     ) -> Ran:
-        """Runs a command in the agent's shell, or in the user's terminal, which has only the session it is given."""
+        """Runs a command in the agent's shell, of which a hook has heard, or in the user's terminal, which has only the
+        session it is given."""
         self.now += 1
         variables = dict(self.environ)
         if by == "agent":
@@ -130,7 +132,7 @@ class Project:
         elif session:
             variables["OMO_SESSION_ID"] = session
         variables |= env or {}
-        if set(OF_AN_AGENT) & variables.keys() and not own_calls.only_looks(list(argv)):
+        if is_heard and set(OF_AN_AGENT) & variables.keys() and not own_calls.only_looks(list(argv)):
             self.make_state()
         out, err = Stream(is_screen=self.has_screen), Stream()
         with reading(stdin), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -393,8 +393,8 @@ def test_an_agent_that_empties_the_list_of_live_sessions_keeps_the_run_on(host: 
 
 
 def test_a_command_in_an_agents_shell_makes_no_state_and_the_hook_before_it_does(host: Host) -> None:
-    environ = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
-    alone = Project.omo(host, "gate", "add", "tests", "--", "true", by="nobody", env=environ)
+    add = ("gate", "add", "tests", "--", "true")
+    alone = host.agent(*add, is_heard=False)
     assert alone.code == 77
     assert "a command in an agent's shell makes none" in alone.err
     assert not (host.project / ".sisyphus").exists()
@@ -403,7 +403,7 @@ def test_a_command_in_an_agents_shell_makes_no_state_and_the_hook_before_it_does
     host.send("PreToolUse", tool_name="Bash", tool_input={"command": "echo tomorrow"})
     assert not (host.project / ".sisyphus").exists()
     host.send("PreToolUse", tool_name="Bash", tool_input={"command": "cd . && omo gate add tests -- true"})
-    assert Project.omo(host, "gate", "add", "tests", "--", "true", by="nobody", env=environ).code == 0
+    assert host.agent(*add, is_heard=False).code == 0
 
 
 def test_in_codex_s_sandbox_the_agents_command_only_reads_the_record(host: Host) -> None:
@@ -411,9 +411,7 @@ def test_in_codex_s_sandbox_the_agents_command_only_reads_the_record(host: Host)
     arm(host)
     records = Path(os.environ["HOME"], ".local", "state", "omo", "projects")
     before = snapshot(records)
-    environ = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
-    argv = ("ulw", "done", "--because", "there was nothing to change here")
-    Project.omo(host, *argv, by="nobody", env=environ)
+    host.agent("ulw", "done", "--because", "there was nothing to change here", is_heard=False)
     assert snapshot(records) == before
     host.stop()
     assert snapshot(records) != before

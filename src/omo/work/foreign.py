@@ -120,13 +120,13 @@ def _is_as_committed(state: str, root: str) -> bool:
 
 def moved_aside(aside: str, contents: Contents) -> str:
     """Tell the user, once, of a state that they did not make."""
-    where = clip(aside, LONGEST_PATH)
+    where = clip(os.path.join(*aside.split(os.sep)[-3:]), LONGEST_PATH)
     if contents.is_of_an_earlier_format:
-        lines = [f"omo: an earlier omo wrote the state here, so it is not used any more. It is kept in {where}."]
+        lines = [f"omo: an earlier omo wrote the state here, so it is not used any more. It is in {where} now."]
         if contents.pins:
             lines.append("These pins were in it. omo cannot tell who typed them; type those that you want:")
         return "\n".join([*lines, *(f"  {pin}" for pin in contents.pins)])
     return (
-        f"omo: the omo state that lay here was not made by you on this machine. Nothing of it was believed or run, and "
-        f"it is kept in {where}."
+        "omo: the omo state here was not made by you on this machine. "
+        f"omo believed and ran nothing of it, and moved it to {where}."
     )
