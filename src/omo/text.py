@@ -22,8 +22,37 @@ def block(text: str, longest: int) -> str:
 
 
 def _printable(text: str) -> str:
-    """With a blank for each letter that is not. Most texts have none, and are not looked through letter by letter."""
-    return text if text.isprintable() else "".join(letter if letter.isprintable() else " " for letter in text)
+    """With a blank for each letter that is not, and each byte of a name that is no text as `\\xff`. Most texts have
+    neither, and are not looked through letter by letter."""
+    return text if text.isprintable() else "".join(map(_printable_letter, text))
+
+
+def _printable_letter(letter: str) -> str:
+    if "\udc80" <= letter <= "\udcff":  # as Python names files
+        return f"\\x{ord(letter) - 0xDC00:02x}"
+    return letter if letter.isprintable() else " "
+
+
+def encodable(text: str) -> str:
+    """Return the text as any output can take it: what is no letter is escaped."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return "".join(_escaped(letter) if "\ud800" <= letter <= "\udfff" else letter for letter in text)
+    return text
+
+
+def file_name(path: str) -> str:
+    """Return a path on one line, with what cannot be printed in it escaped, so that it can be told from others."""
+    if path.isprintable():
+        return path
+    return "".join(letter if letter.isprintable() else _escaped(letter) for letter in path)
+
+
+def _escaped(letter: str) -> str:
+    if "\udc80" <= letter <= "\udcff":
+        return _printable_letter(letter)
+    return letter.encode("unicode_escape").decode("ascii")
 
 
 def fold(text: str, width: int) -> str:
@@ -55,5 +84,5 @@ def counted(count: int, noun: str) -> str:
 
 def listed(names: Sequence[str], most: int = 8, between: str = ", ") -> str:
     """a, b and 3 more."""
-    shown = between.join([clip(name, 200) for name in names[:most]])
+    shown = between.join([clip(file_name(name), 200) for name in names[:most]])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown

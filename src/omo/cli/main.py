@@ -6,6 +6,7 @@ import sys
 
 from omo import __version__, table
 from omo.progress import columns, folded
+from omo.text import encodable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _render(result: Result, wants_json: bool, environ: Mapping[str, str]) -> int
     if wants_json:
         _print_json({"ok": result.exit_code == 0, **result.data}, environ)
     elif result.text:
-        print(_spelled(result.text, environ))
+        print(encodable(_spelled(result.text, environ)))
     for note in result.notes:
         _say(f"omo: {note}", environ)
     return result.exit_code
@@ -180,7 +181,7 @@ def _render_error(error: OmoError, wants_json: bool, environ: Mapping[str, str])
             _say(f"  - {line}", environ)
         if error.fix:
             # One line, however long: it is there to be copied.
-            print(f"  fix: {_spelled(error.fix, environ)}", file=sys.stderr)
+            print(encodable(f"  fix: {_spelled(error.fix, environ)}"), file=sys.stderr)
         from omo import hosts
 
         # The fix mends what was wrong, but does not say how the agent's work goes on.
@@ -190,7 +191,7 @@ def _render_error(error: OmoError, wants_json: bool, environ: Mapping[str, str])
 
 
 def _say(text: str, environ: Mapping[str, str]) -> None:
-    print(folded(_spelled(text, environ), sys.stderr), file=sys.stderr)
+    print(encodable(folded(_spelled(text, environ), sys.stderr)), file=sys.stderr)
 
 
 def _spelled(text: str, environ: Mapping[str, str]) -> str:

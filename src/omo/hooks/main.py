@@ -258,7 +258,7 @@ def _put_back(name: str, world: World) -> list[str]:
 
     try:
         lines = swap.recover(world.state, world.root)
-    except OSError as error:
+    except (OmoError, OSError) as error:  # git took too long; the next hook tries again
         log(world.state, name, error)
         lines = [str(error)]
     return [f"omo: {line}" for line in lines]

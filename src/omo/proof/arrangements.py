@@ -174,7 +174,7 @@ def arrange(
     read_by_work = b"\n".join(held.content or b"" for held in work.values())
     adding = [path for path in rest if manifests.only_adds(path, before[path].content, after[path].content)]
     for path in rest:
-        is_of_work = os.path.basename(path).encode() in read_by_work and path not in which.read_by_tests
+        is_of_work = os.fsencode(os.path.basename(path)) in read_by_work and path not in which.read_by_tests
         is_new_data = before[path].content is None and kinds.is_plain_data(path)
         if subject.is_allowed(path) or (is_new_data and (keeps_products or is_of_work)):
             del old_tests[path]
@@ -261,7 +261,7 @@ def _with_modules(code: Mapping[str, File], tests: Mapping[str, File]) -> dict[s
             put[path] = File(alone + inline_tests.ROOTS[posixpath.basename(path)], tests[path].mode)
             continue
         name, above = inline_tests.declared_in(path)
-        declaration = f"mod {name};".encode()
+        declaration = os.fsencode(f"mod {name};")
         for other in [other for other in above if other in code and other in tests]:
             content, mode = put.get(other, code[other])
             is_declared = declaration in (tests[other].content or b"")

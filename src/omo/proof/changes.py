@@ -207,7 +207,8 @@ def newly_ignored(root: str, base: str, paths: Sequence[str], has_same_rules: bo
 def _prefix(root: Path) -> str:
     if os.path.lexists(os.path.join(root, ".git")):
         return ""
-    return git.ask(root, "rev-parse", "--show-prefix").strip()
+    printed = git.require(git.run(root, "rev-parse", "--show-prefix"), "rev-parse").output
+    return os.fsdecode(printed).removesuffix("\n")
 
 
 def _lay_out_rules(root: Path, base: str, rules: Path) -> None:

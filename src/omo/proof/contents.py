@@ -65,6 +65,13 @@ def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
     # The size that git names is that in the repository, which line ends change, so each file ends at a line that nobody
     # could have foreseen.
     mark = os.urandom(16).hex()
+    for path in [path for path in present if "\n" in path]:  # which ends a question
+        command = ["cat-file", "--filters", f"--path={path}", tree[path].split(" ")[2]]
+        content = git.require(git.run(root, *as_they_are, *command), "cat-file").output
+        held[path] = File(content, MODES[modes[path]])
+        present.remove(path)
+    if not present:
+        return held
     question = b"".join(os.fsencode(f"{tree[path].split(' ')[2]} {path}\n") for path in present)
     command = ["cat-file", "--filters", f"--batch={mark}"]
     output = git.require(git.run(root, *as_they_are, *command, stdin=question), "cat-file").output

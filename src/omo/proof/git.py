@@ -118,8 +118,8 @@ def ask(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> st
     return require(run(root, *arguments, stdin=stdin), arguments[0]).text
 
 
-def lines(root: str | os.PathLike[str], *arguments: str) -> list[str]:
-    return require(run(root, *arguments), arguments[0]).lines
+def lines(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> list[str]:
+    return require(run(root, *arguments, stdin=stdin), arguments[0]).lines
 
 
 def run(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> GitAnswer:

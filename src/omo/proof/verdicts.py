@@ -258,7 +258,7 @@ class Shown:
                 continue
             # Of Rust the code alone: "cargo: a new function, and its test inside of the source".
             after = self.put_back.get(path) or contents.now(self.subject.root, path)
-            if last.encode() in (after.content or b""):
+            if os.fsencode(last) in (after.content or b""):
                 return True
         return False
 

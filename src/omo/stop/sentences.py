@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo import table
 from omo.state.runtime import is_untold, work_in
-from omo.text import clip, counted
+from omo.text import clip, counted, file_name
 from omo.work import budget, outcome, session, times
 
 TYPE_CHECKING = False
@@ -67,7 +67,7 @@ def says_so_again(kind: str, run: str) -> str:
 
 def files_changed(changed: list[str]) -> str:
     """Anybody may have named a file, and the names come from a file that anybody can edit."""
-    names = [clip(str(name), 60) for name in changed[:MOST_CHANGED]]
+    names = [clip(file_name(str(name)), 60) for name in changed[:MOST_CHANGED]]
     if len(changed) > MOST_CHANGED:
         names.append(f"{len(changed) - MOST_CHANGED} more")
     return f"files changed since it was called done: {', '.join(names)}"

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from omo import table
-from omo.text import clip, counted
+from omo.text import clip, counted, file_name
 from omo.views.works import MARKS, VERDICTS
 from omo.work import times
 from omo.work.status import units
@@ -36,7 +36,7 @@ def template(name: str, finalize: Callable[[Any], Any], *, is_html: bool) -> Tem
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"moment": times.moment, "brief": _brief}
+    made.filters |= {"moment": times.moment, "brief": _brief, "file_name": file_name}
     made.globals |= {
         "sign": lambda mark: SIGNS.get(mark, PLAIN)[0],
         "tone": lambda mark: SIGNS.get(mark, PLAIN)[1],

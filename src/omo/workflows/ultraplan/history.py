@@ -9,6 +9,7 @@ that. Renames are a deletion and an addition, always.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -103,7 +104,7 @@ class History:
         """What HEAD has otherwise than the base, whatever happened in between."""
         if not self.commits:
             return ()
-        return tuple(_parse(git.ask(self.root, "diff-tree", *_RAW, self.base, self.head, "--").split("\0")))
+        return tuple(_parse(git.lines(self.root, "diff-tree", *_RAW, self.base, self.head, "--")))
 
     @property
     def changed(self) -> list[PathChange]:
@@ -138,7 +139,7 @@ def history_since(root: Path, base: str) -> History:
     if not answer.ok:
         changes.resolve(root, base)  # raises where there is no git, or no such commit
         raise NotEvaluable("HEAD is no commit", fix="check out the branch of the work")
-    prefix, shallow, exclude, head, since = answer.text.split("\n")[:5]
+    prefix, shallow, exclude, head, since = os.fsdecode(answer.output).split("\n")[:5]
     commits: list[Commit] = []
     if head != since:
         commits = _commits(root, head, since)
@@ -213,11 +214,11 @@ def _changes(root: Path, asked: Sequence[str], *options: str) -> dict[str, Chang
     if not asked:
         return {}
     lines = "\n".join([*asked, ""]).encode("ascii")
-    printed = git.ask(root, "diff-tree", "--stdin", *_RAW, *options, stdin=lines).split("\0")
+    printed = git.lines(root, "diff-tree", "--stdin", *_RAW, *options, stdin=lines)
     by_commit: dict[str, list[str]] = {}
     current: list[str] = []
     index = 0
-    while index < len(printed) - 1:
+    while index < len(printed):
         # A path follows what is said of it and is read with it, so no path can pass for the id of a commit.
         if printed[index].startswith(":"):
             current += printed[index : index + 2]
@@ -263,13 +264,13 @@ def edited(root: Path) -> list[str]:
 
 def _status(root: Path, prefix: str) -> tuple[list[str], list[str], list[str]]:
     """Paths below the project: tracked and not as HEAD has them, new, ignored."""
-    printed = git.ask(
+    printed = git.lines(
         root, "status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=matching",
         "--ignore-submodules=none", "--no-renames", "--", ".",
     )  # fmt: skip
     spaces = {"1": 8, "u": 10, "?": 1, "!": 1}
     by_mark: dict[str, list[str]] = {mark: [] for mark in spaces}
-    for entry in printed.split("\0"):
+    for entry in printed:
         mark = entry[:1]
         if mark in by_mark:
             path = entry.split(" ", spaces[mark])[-1].removeprefix(prefix)

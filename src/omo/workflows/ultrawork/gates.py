@@ -517,7 +517,7 @@ def _allowed_change(gates: Gates, name: str, root: str, *, of_other_work: bool) 
     is_file = os.path.isfile(os.path.join(root, path))
     if not is_file:  # it may have been one
         ever = ["log", "-1", "--format=", "--name-only", "--relative", "-z", "--", path]
-        is_file = path in git.run(root, *ever).text.split("\0")
+        is_file = path in git.run(root, *ever).lines
     if path.startswith(("../", "/")) or not is_file:
         raise BadInput(
             f"there is neither a gate nor a file {clip(name, LONGEST_NAME)!r}",

@@ -6,7 +6,7 @@ from omo.proof import base, kinds, project_checks, project_files
 from omo.proof.typed_commands import typed
 from omo.state import ledger, paths, runtime
 from omo.state.rows import read_row
-from omo.text import block, clip, counted
+from omo.text import block, clip, counted, listed
 from omo.work import outcome, session
 from omo.work.status import Item, NextStep, Status, command
 from omo.work.viewer import Viewer
@@ -106,7 +106,7 @@ def _item(gate: gates.Gate, now: base.Look | None, whose: str) -> Item:
 def _what_changed(last: gates.GateRun, now: base.Look | None) -> str:
     if now is None or now.changed is None or last.changed is None:
         return "the tree has changed since"
-    return clip("changed since: " + ", ".join(base.differing(last.changed, now.changed)), 200)
+    return clip("changed since: " + listed(base.differing(last.changed, now.changed)), 200)
 
 
 def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gates.Gates) -> NextStep:
