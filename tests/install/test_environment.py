@@ -468,7 +468,7 @@ def clone(machine: Machine) -> Path:
     """A clone of the repository, at a path with spaces, with a CLI that returns its argument."""
     machine.python()
     root = machine.directory / "my clone"
-    for name in ("bin/omo", "hooks/environment.sh", "hooks/build_environment.py", "hooks/homes.sh"):
+    for name in ("bin/omo", "hooks/environment.sh", "hooks/build_environment.py", "hooks/home.sh"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     shutil.copy(machine.requirements, root / "requirements.txt")

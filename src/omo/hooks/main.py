@@ -9,7 +9,7 @@ import time
 
 from omo import hosts, settings
 from omo.clock import stamp
-from omo.errors import OmoError, Unreadable
+from omo.errors import Newer, OmoError, Unreadable
 from omo.safe_open import regular_file
 from omo.state import paths, runtime, store
 
@@ -66,10 +66,14 @@ class World:
         return row if row is not None and runtime.is_live(row) else None
 
     def is_on(self) -> bool:
-        """True also where the row cannot be read, if the session's marker says so."""
+        """True also where the row cannot be read, if the session's marker says so, or the state of a newer omo."""
+        if self.live_row() is not None:
+            return True
+        if isinstance(self.unreadable, Newer) and runtime.is_in_newer(self.state, self.session):
+            return True
         from omo.state import markers
 
-        return self.live_row() is not None or markers.is_there(self.session, self.state)
+        return markers.is_there(self.session, self.state)
 
     def told_of_removal(self) -> str:
         """What the user is told, once, if the state was removed while this session was on; else empty."""
@@ -110,9 +114,9 @@ class World:
 
 
 def run(name: str) -> None:
-    """The script's third argument is the host that the registration names."""
+    """The script's second argument is the host that the registration names."""
     gc.disable()  # a hook ends before it pays to look for garbage
-    host = hosts.named("".join(sys.argv[3:4]))
+    host = hosts.named("".join(sys.argv[2:3]))
 
     def handle(event: Event, world: World) -> Answer:
         """Imported only here, where every error is caught: half way through an update a module may be missing."""
