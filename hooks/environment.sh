@@ -158,7 +158,7 @@ keep() {
 retire() {
     set_home "$1"
     [ -f "$newest.retired" ] || : >"$newest.retired"
-    [ -n "$(find "$newest.retired" -prune -mmin +1440)" ] || return
+    [ -n "$(find "$newest.retired" -prune -mmin +1440)" ] || return 0
     rm -rf "$home"/env-* "$newest" "$newest"-* "$newest".* "$home/pycache"
 }
 
@@ -232,7 +232,7 @@ probe() {
 
 scripts=$(CDPATH='' cd -P -- "$(PATH=/usr/bin:/bin:${PATH-} && dirname "$0")" && pwd -P) || exit 1
 . "$scripts/home.sh"
-verb=${1-} retry='' anew='' announced='' key='' home='' newest='' kept='' refused='' caller=$PWD
+verb=${1-} retry='' anew='' announced='' key='' home='' newest='' kept='' refused='' caller=$PWD real='' value=''
 [ $# -eq 0 ] || shift
 while :; do
     case ${1-} in

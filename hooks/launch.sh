@@ -139,10 +139,10 @@ EOF
 say_cannot_run() {
     typed=
     case $event in
-    stop) held=held-stop ;;
-    session-start) held=held-start ;;
+    stop) held='held-stop' ;;
+    session-start) held='held-start' ;;
     user-prompt-submit)
-        held=held-prompt
+        held='held-prompt'
         has_words && find_typed
         ;;
     *) return ;;
@@ -168,7 +168,7 @@ find_typed() {
 prepare_environment() {
     find_home
     [ -n "$home" ] || return
-    key=$(exec cksum <"$root/requirements.txt")
+    key=$(PATH=/usr/bin:/bin:$PATH && exec cksum <"$root/requirements.txt")
     key=${key%% *}-${key##* }
     IFS= read -r python <"$home/environment-$key" && [ -x "$python" ] && return
     [ -d "$home" ] || mkdir -p "$home"

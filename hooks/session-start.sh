@@ -22,7 +22,7 @@ find_home
 note_root "$home"
 note_root "${plugin_data-}"
 # Earlier versions built an environment there.
-if [ -e "${plugin_data:-/dev/null}/environment" ] && ! [ "$plugin_data" -ef "$home" ]; then
+if [ -e "${plugin_data:-/dev/null}/environment" ] && find_real "$plugin_data" && [ "$real" != "$home" ]; then
     /bin/sh "$root/hooks/environment.sh" retire "$plugin_data" </dev/null >/dev/null &
 fi
 
