@@ -173,7 +173,7 @@ def installed_statusline(directory: Path, environ: dict[str, str]) -> str:
     argv = [str(ROOT / "bin" / "omo"), "setup", "statusline", "--yes"]
     as_user = {**environ, "CLAUDE_CONFIG_DIR": str(config)}
     keyboard, screen = os.openpty()  # without a terminal nobody is taken for the user
-    subprocess.run(argv, env=as_user, cwd=directory, check=True, stdin=screen, capture_output=True)
+    subprocess.run(argv, env=as_user, cwd="/", check=True, stdin=screen, capture_output=True)
     os.close(screen)
     os.close(keyboard)
     settings = json.loads((config / "settings.json").read_text(encoding="utf-8"))

@@ -93,6 +93,7 @@ has_failed() {
 known() {
     [ -z "$anew" ] || return 2
     if is_ready; then
+        [ -f "$kept" ] || keep "$interpreter" # so that nobody has to look for one
         printf '%s\n' "$interpreter" "$site"
         return 0
     fi

@@ -7,14 +7,15 @@
 top1=// top2=// top3=// # the projects, which is what nothing lies in
 tops_of=
 
-# Sets $home, to nothing where no place counts. OMO_ENV_HOME then says the same to all that is started.
+# Sets $home, to nothing where no place counts, and $ignored to those that did not. OMO_ENV_HOME then says the same to all that is started.
 use_home() {
-    home=
+    home= ignored=
     for candidate in "${OMO_ENV_HOME-}" "${XDG_CACHE_HOME:+$XDG_CACHE_HOME/omo}" "${HOME:+$HOME/.cache/omo}"; do
         if is_outside "$candidate"; then
             home=$real
             break
         fi
+        ignored=$ignored${candidate:+ $candidate}
     done
     OMO_ENV_HOME=$home
     export OMO_ENV_HOME

@@ -301,6 +301,9 @@ def test_the_project_does_not_choose_the_python_of_a_command(hostile: Hostile) -
             command = [str(ROOT / "bin" / "omo"), *arguments]
             subprocess.run(command, env=variables, cwd=hostile.project, capture_output=True, check=False)
             assert hostile.seen() == "", arguments
+        doctor = [str(ROOT / "bin" / "omo"), "doctor"]
+        done = subprocess.run(doctor, env=variables, cwd=hostile.project, capture_output=True, text=True, check=False)
+        assert f"is ignored: {home} " in done.stderr
 
 
 def test_uv_brings_a_python_that_the_project_does_not_choose(hostile: Hostile) -> None:
