@@ -9,7 +9,7 @@ tops_of=
 
 # Sets $home, to nothing where no place counts, and $ignored to those that did not. OMO_ENV_HOME then says the same to all that is started.
 use_home() {
-    home= ignored=
+    home='' ignored=''
     for candidate in "${OMO_ENV_HOME-}" "${XDG_CACHE_HOME:+$XDG_CACHE_HOME/omo}" "${HOME:+$HOME/.cache/omo}"; do
         if is_outside "$candidate"; then
             home=$real
