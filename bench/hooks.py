@@ -73,7 +73,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="omo bench ") as directory:
         own = Path(directory, "data")  # nothing of an earlier session, and nothing is left in the user's
         own.mkdir()
-        (own / "environment").write_text(environment, encoding="utf-8")
+        for name in ("environment", f"environment-{environment.splitlines()[2]}"):
+            (own / name).write_text(environment, encoding="utf-8")
+        (own / "interpreter").write_bytes((home / "interpreter").read_bytes())
         (own / "root").write_text(f"{ROOT}\n", encoding="utf-8")
         begin_elsewhere(Path(directory), arguments.others)
         return report(measure(Path(directory), own, environment.splitlines()[0], arguments.rounds))
@@ -84,7 +86,7 @@ def measure(directory: Path, home: Path, python: str, rounds: int) -> list[tuple
         "PATH": os.environ["PATH"],
         "HOME": str(directory),
         "CLAUDE_PLUGIN_ROOT": str(ROOT),
-        "CLAUDE_PLUGIN_DATA": str(home),
+        "OMO_ENV_HOME": str(home),
         "OMO_MAX_STOP_BLOCKS": "1000000",
         "OMO_MAX_TOTAL_BLOCKS": "1000000",
         "OMO_COOLDOWN_SECONDS": "0.000001",
@@ -177,9 +179,9 @@ def status_lines(directory: Path, command: str) -> list[Case]:
 def installed_statusline(directory: Path, environ: dict[str, str]) -> str:
     config = directory / "claude"
     argv = [str(ROOT / "bin" / "omo"), "setup", "statusline", "--yes"]
-    as_user = {**environ, "CLAUDE_CONFIG_DIR": str(config), "OMO_ENV_HOME": environ["CLAUDE_PLUGIN_DATA"]}
+    as_user = {**environ, "CLAUDE_CONFIG_DIR": str(config)}
     keyboard, screen = os.openpty()  # without a terminal nobody is taken for the user
-    subprocess.run(argv, env=as_user, cwd=directory, check=True, stdin=screen, capture_output=True)
+    subprocess.run(argv, env=as_user, cwd="/", check=True, stdin=screen, capture_output=True)
     os.close(screen)
     os.close(keyboard)
     settings = json.loads((config / "settings.json").read_text(encoding="utf-8"))

@@ -67,7 +67,6 @@ class Bench:
             "PATH": f"{ROOT / 'bin'}:{os.environ['PATH']}",
             "HOME": str(root),
             "CLAUDE_PLUGIN_ROOT": str(ROOT),
-            "CLAUDE_PLUGIN_DATA": str(home),
             "CLAUDE_PROJECT_DIR": str(root),
             "OMO_ENV_HOME": str(home),
             "OMO_SESSION_ID": SESSION,

@@ -1,5 +1,5 @@
-"""Writes what shells have to know of every host: the registration of its hooks (hooks/hooks.json and its like),
-hooks/not-ready.sh, what is answered where Python cannot, and hooks/homes.sh, where a host keeps what omo has built.
+"""Writes what shells have to know of every host: the registration of its hooks (hooks/hooks.json and its like)
+and hooks/not-ready.sh, what is answered where no Python runs.
 
 python docs/make_hooks.py            rewrites the files
 python docs/make_hooks.py --check    exits 1 if a file is not what the table says
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,37 +22,30 @@ from omo.deadline import HOST_SECONDS  # noqa: E402
 from omo.hosts import Answer, Host  # noqa: E402
 
 ABOUT = "omo: keeps the agent working until the work is proven done, and lets go when you say so"
-BUILDING = {"timeout": 300, "statusMessage": "omo: preparing (once)"}  # the first session makes the environment
-
 NOT_READY_FILE = "hooks/not-ready.sh"
-NOT_READY = "omo's Python environment is not ready; 'omo doctor' says why and how to mend it."
-# To what was typed: a stop, a ulw, and any other command.
+PROMPT = "user-prompt-submit"
+CANNOT_RUN = (
+    "omo cannot run: no Python 3.10 or newer was found that runs its hooks. Install one, or uv; 'omo doctor', typed in"
+    " a terminal, says more."
+)
+# By what is answered: a stop, a ulw, any other command, or a session that is on.
 ANSWERS = {
-    "stop": Answer(hosts.END_PROMPT, f"omo: nothing holds this session now: {NOT_READY}"),
-    "ulw": Answer(
-        context=f"[omo] Ultrawork could not be turned on: {NOT_READY}",
-        message=f"omo: ultrawork could not be turned on: {NOT_READY}",
+    "stop": (PROMPT, Answer(hosts.END_PROMPT, f"omo: nothing holds this session now. {CANNOT_RUN}")),
+    "ulw": (
+        PROMPT,
+        Answer(
+            context=f"[omo] Ultrawork could not be turned on. {CANNOT_RUN}",
+            message=f"omo: ultrawork could not be turned on. {CANNOT_RUN}",
+        ),
     ),
-    "command": Answer(message=f"omo: what you typed was not acted on: {NOT_READY}"),
+    "command": (PROMPT, Answer(message=f"omo: what you typed was not acted on. {CANNOT_RUN}")),
+    "held-prompt": (PROMPT, Answer(message=f"omo: nothing is held or proven now. {CANNOT_RUN}")),
+    "held-stop": ("stop", Answer(message=f"omo: this turn is not held, and nothing is proven. {CANNOT_RUN}")),
+    "held-start": ("session-start", Answer(message=f"omo: nothing is held or proven now. {CANNOT_RUN}")),
 }
-HOMES_FILE = "hooks/homes.sh"
-HOMES = """\
-# shellcheck shell=sh disable=SC2034
-# Written by docs/make_hooks.py: sets $home to where a plugin that a host has installed has built its environment, or
-# will.
-
-for data in {patterns}; do
-    [ -f "$data/environment" ] && home=$data
-done
-if [ -z "$home" ]; then
-    home=$(
-{first}
-    )
-fi
-"""
 HEAD = """\
 # shellcheck shell=sh disable=SC2154
-# Written by docs/make_hooks.py: what $host is answered to what was typed while omo's Python environment is not ready.
+# Written by docs/make_hooks.py: what $host is answered where no Python runs omo's hooks.
 
 case $host.$typed in
 """
@@ -81,9 +73,7 @@ def _group(host: Host, event: str, tools: Sequence[str], more: str = "") -> dict
     if title := host.hook_titles.get(event):
         handler["statusMessage"] = title
     group: dict[str, Any] = {"hooks": [handler]}
-    if host.events[event] == "session-start":
-        handler |= BUILDING
-    elif host.events[event] == "pre-tool-use":
+    if host.events[event] == "pre-tool-use":
         group = {"matcher": "|".join(tools), **group}
     elif host.events[event] == "post-tool-use":
         group = {"matcher": host.shell_tool[0], "hooks": [{**handler, **host.only_for_omo}]}
@@ -120,26 +110,19 @@ def not_ready() -> str:
     lines = []
     for host in hosts.every():
         environ = dict.fromkeys(hosts.OF_HOOKS_TOO.get(host.name, ()), "1")
-        prompt = next(name for name, script in host.events.items() if script == "user-prompt-submit")
-        event = host.read(json.dumps({"hook_event_name": prompt}).encode(), environ)
-        assert event is not None
-        for typed, answer in ANSWERS.items():
+        for typed, (script, answer) in ANSWERS.items():
+            name = next(name for name, registered in host.events.items() if registered == script)
+            event = host.read(json.dumps({"hook_event_name": name}).encode(), environ)
+            assert event is not None
             said = host.write(answer, event, environ).decode()
             # printf is the shell's own, and a PATH may have next to nothing.
             lines.append(f"{host.name}.{typed})\n    printf '%s' {shlex.quote(said)}\n    ;;\n")
     return f"{HEAD}{''.join(lines)}esac\n"
 
 
-def homes() -> str:
-    """The first host's comes last, and counts."""
-    patterns = [host.data_directories() for host in reversed(hosts.every())]
-    first = "".join(host.first_data_directory() for host in hosts.every())
-    return HOMES.format(patterns=" \\\n    ".join(patterns), first=textwrap.indent(first.rstrip("\n"), " " * 8))
-
-
 def main() -> int:
     files = {host.registration: render(host) for host in hosts.every()}
-    files |= {NOT_READY_FILE: not_ready(), HOMES_FILE: homes()}
+    files[NOT_READY_FILE] = not_ready()
     stale = []
     for name, text in files.items():
         file = ROOT / name

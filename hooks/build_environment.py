@@ -3,7 +3,8 @@
     python -I -S build_environment.py HOME REQUIREMENTS KEY MODULES UV PATH [--retry | --anew] [--announce]
 
 It needs Python 3.10 and no package. Its output and exit code are those of `environment.sh ensure`. UV is a program or
-empty, PATH the one of whoever called the shell. docs/decisions/environment.md says why it is so.
+empty, PATH that of whoever called the shell, without the project's directories. docs/decisions/environment.md says why
+it is so.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 STALE = 15 * 60  # seconds, longer than any build: what is older and unfinished belongs to nobody
 DAY = 24 * 60 * 60
 LONGEST_WAIT = 240  # seconds, for another build
+ASKED = 60  # seconds, in which a build that a hook has asked for takes the lock
 KEPT = 3  # environments, each for other requirements: versions of omo that are in use side by side
 
 MESSAGES = {
@@ -35,7 +37,8 @@ MESSAGES = {
     " install another Python (3.10 to 3.14) or uv ({log})",
     "import": "the packages installed for {program} do not import; install another Python (3.10 to 3.14) or uv ({log})",
     "disk": "the disk is full; free some space for {home}, then start again",
-    "home": "cannot write to {home}; name a directory that can be written in OMO_ENV_HOME, then start again",
+    "home": "its Python environment is not built, and {home} cannot be written from here; type omo doctor in a terminal"
+    " of your own, or name another directory in OMO_ENV_HOME",
     "busy": "another session is still preparing the Python environment; start again in a minute ({lock})",
     "other": "preparing the Python environment failed; the reason is in {log}",
 }
@@ -87,7 +90,7 @@ def answer_of(command: list[str], **variables: str) -> subprocess.CompletedProce
     environ = {**os.environ, **variables}
     null, pipe = subprocess.DEVNULL, subprocess.PIPE
     return subprocess.run(
-        command, env=environ, stdin=null, stdout=pipe, stderr=null, encoding="utf-8", errors="surrogateescape"
+        command, cwd="/", env=environ, stdin=null, stdout=pipe, stderr=null, encoding="utf-8", errors="surrogateescape"
     )
 
 
@@ -97,6 +100,7 @@ class Build:
         self.uv, self.path, self.options = uv, path, options
         self.newest, self.keyed = self.home / "environment", self.home / f"environment-{key}"
         self.log, self.lock = self.home / "environment.log", self.home / "environment.building"
+        self.asked = self.home / "environment.asked"  # by a hook, or by nobody
         self.aside = self.home / f"environment.{os.getpid()}.tmp"
         self.environment = self.home / f"env-{key}-{int(time.time())}-{os.getpid()}"
         self.scratch = Path(f"{self.environment}.tmp")  # as long as it is there, the environment is not finished
@@ -108,11 +112,13 @@ class Build:
         try:
             self.home.mkdir(parents=True, exist_ok=True)
             os.chdir(self.home)
-            with self.locked():
+            with self.locked() as may_build:
                 known = self.ask("known", *self.options, str(self.home))  # whoever had the lock may have built it
                 if known.returncode != 2:
                     print(known.stdout, end="")
                     return known.returncode
+                if not may_build:
+                    raise Failure("home")
                 self.build()
             print(self.python, self.site(), sep="\n")
             return 0
@@ -124,9 +130,16 @@ class Build:
         return 1
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
-        """An economy: two builds at once are harmless, as each has a directory of its own."""
-        with self.lock.open("a") as lock:
+    def locked(self) -> Iterator[bool]:
+        """Wait until nobody else builds, and say whether this process may. The lock is an economy: two builds at once
+        are harmless, as each has a directory of its own."""
+        try:
+            opened = self.lock.open("a")
+        except OSError:
+            self.wait_for_another()  # as in a sandbox: outside of it a hook may be building
+            yield False
+            return
+        with opened as lock:
             given = os.environ.get("OMO_ENV_WAIT", "")
             seconds = int(given) if given.isdecimal() else LONGEST_WAIT
             while not self.try_lock(lock.fileno()):
@@ -135,7 +148,24 @@ class Build:
                 seconds -= 1
                 self.announce("another session is preparing its Python environment…")
                 time.sleep(1)
-            yield
+            self.asked.unlink(missing_ok=True)  # who waits sees the lock from now on
+            yield True
+
+    def wait_for_another(self) -> None:
+        latest = time.monotonic() + LONGEST_WAIT
+        while self.is_being_built() and time.monotonic() < latest:
+            self.announce("another session is preparing its Python environment…")
+            time.sleep(0.1)
+
+    def is_being_built(self) -> bool:
+        try:
+            with self.lock.open("rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return self.asked.exists() and age(self.asked) < ASKED
 
     def try_lock(self, lock: int) -> bool:
         try:
@@ -235,7 +265,7 @@ class Build:
         raise failure
 
     def installers(self) -> Iterator[str]:
-        """uv, which finds an interpreter by itself; this one; and the others, each once whatever its names are."""
+        """uv, for this interpreter; its own pip; and that of the others, each once whatever its names are."""
         if self.uv:
             yield self.uv
         yield sys.executable
@@ -248,7 +278,8 @@ class Build:
 
     def install_with_uv(self) -> None:
         self.start_download()
-        if not self.run([self.uv, "venv", "--no-project", "--python", ">=3.10,<3.15", str(self.environment)]):
+        venv = [self.uv, "venv", "--no-config", "--no-project", "--python", sys.executable]
+        if not self.run([*venv, str(self.environment)]):
             raise Failure("venv", self.uv)
         options = ["--python", self.python, *WHEELS_ONLY, "--no-progress"]
         self.run_install(self.uv, [self.uv, "pip", "install", *options, "-r", self.requirements])

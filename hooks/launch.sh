@@ -27,13 +27,10 @@ esac
 case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]* | *[,\ ]"$name"[,\ ]*) exit 0 ;; esac
 
 root=$plugin_root
-home=${plugin_data:-${XDG_CACHE_HOME:-${HOME-}/.cache}/omo}
 project=${plugin_project-$PWD}
-if [ -n "${plugin_around-}" ]; then # the host around this one has set both, to its own
+if [ -n "${plugin_around-}" ]; then # the host around this one has set it, to its own
     OMO_PROJECT_DIR=$project
     export OMO_PROJECT_DIR
-else
-    home=${OMO_ENV_HOME:-$home}
 fi
 
 # Where the session is, for a host that tells it in the event alone. With an escape in it, only Python can read it.
@@ -73,7 +70,10 @@ read_event() {
     [ -z "$was_read" ] || return 0
     was_read=yes
     input=$(exec timeout 2 head -n 1)
-    [ $? != 127 ] || read_event_watched
+    if [ $? = 127 ]; then
+        command -v head >/dev/null || PATH=${PATH:+$PATH:}/usr/bin:/bin # of somebody who has emptied it
+        read_event_watched
+    fi
 }
 
 # Too long for patterns: a shell that knows letters of several bytes needs a second where Python has read it at once.
@@ -98,16 +98,90 @@ read_event_watched() {
     exec 3<&-
 }
 
+# Python's answer. If the Python that is kept does not give one, another is looked for, and kept. If none does, whoever
+# is held, or typed a ulw or a command, is told: a session is never let go in silence.
 decide() {
     read_event
-    { IFS= read -r python && IFS= read -r site; } <"$home/environment" && [ -x "$python" ] || return 1
-    "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" "$root/hooks/event.py" "$event" "$site" "$host" <<EOF
+    find_home
+    python=
+    for kept in "${home:-/dev/null}/interpreter" "${home:-/dev/null}/environment"; do
+        [ -e "$kept" ] || continue
+        [ -f "$kept" ] && IFS= read -r python <"$kept" || python=
+        break
+    done
+    ask_python && return
+    [ "$event" != statusline ] || return # which is asked many times a minute
+    # Another than that. Not by PATH, which may be empty.
+    python=$(OMO_PROJECT_DIR=$start /bin/sh "$root/hooks/environment.sh" python "$home" "$root/requirements.txt" "$python")
+    ask_python || say_cannot_run
+}
+
+find_home() {
+    [ -z "$has_home" ] || return 0
+    [ -r "$root/hooks/home.sh" ] || exit 0 # the plugin is being removed
+    . "$root/hooks/home.sh"
+    use_home
+    has_home=yes
+}
+
+# Another program gives no answer that ends as ours does, whatever it says and however it exits.
+ask_python() {
+    case $python in /*) [ -f "$python" ] && [ -x "$python" ] || return 1 ;; *) return 1 ;; esac
+    answer=$(
+        exec "$python" -I -S -X utf8 -X pycache_prefix="${home:-/dev/null}/pycache" "$root/hooks/event.py" "$event" "$host" <<EOF
 $input
 EOF
+    )
+    case $answer in *'omo: answered') printf %s "${answer%omo: answered}" ;; *) return 1 ;; esac
+}
+
+# To whoever typed a ulw or a command, and to a session that is on; only at the events of which a user sees something.
+say_cannot_run() {
+    typed=
+    case $event in
+    stop) held='held-stop' ;;
+    session-start) held='held-start' ;;
+    user-prompt-submit)
+        held='held-prompt'
+        has_words && find_typed
+        ;;
+    *) return ;;
+    esac
+    if [ -z "$typed" ]; then
+        is_live || is_open || [ -n "$swapped" ] || was_removed || return
+        typed=$held
+    fi
+    [ -r "$root/hooks/not-ready.sh" ] && . "$root/hooks/not-ready.sh"
+}
+
+find_typed() {
+    case $input in
+    *stop-continuation* | *[sS]top\ [uU]* | *[cC]ancel\ [uU]*) typed=stop ;;
+    *[!a-zA-Z0-9_/.-][uU][lL][wW][!a-zA-Z0-9_/.-]* | *[!a-zA-Z0-9_/.-][uU][lL][tT][rR][aA][wW][oO][rR][kK][!a-zA-Z0-9_/.-]*)
+        typed=ulw
+        ;;
+    *[/\$]omo:*) typed='command' ;;
+    esac
+}
+
+# Commands need packages. Those are installed meanwhile, here: hooks may write where an agent's command may not.
+prepare_environment() {
+    find_home
+    [ -n "$home" ] || return
+    key=$(PATH=/usr/bin:/bin:$PATH && exec cksum <"$root/requirements.txt")
+    key=${key%% *}-${key##* }
+    IFS= read -r python <"$home/environment-$key" && [ -x "$python" ] && return
+    [ -d "$home" ] || mkdir -p "$home"
+    : >"$home/environment.asked" || return # a command that finds it waits
+    (
+        trap '' HUP
+        OMO_PROJECT_DIR=$start exec /bin/sh "$root/hooks/environment.sh" ensure "$home" "$root/requirements.txt"
+    ) </dev/null >/dev/null 2>&1 &
 }
 
 input=
 was_read=
+has_home=
 index=
 runtime=
 swapped=
@@ -263,9 +337,8 @@ concerns_omo() {
     esac
 }
 
-# No state is here yet, and the command may be one of ours, which makes none.
-needs_state() {
-    case $runtime$input in *'"tool_input"'*omo\ *) [ -z "$runtime" ] ;; *) return 1 ;; esac
+calls_omo() {
+    case $input in *'"tool_input"'*[!a-zA-Z0-9_.-]omo\ [a-z]*) return 0 ;; *) return 1 ;; esac
 }
 
 case $event in
@@ -276,7 +349,8 @@ pre-tool-use)
         if [ -n "$runtime" ] && is_fenced; then
             decide
         elif concerns_omo; then
-            if [ -n "${plugin_rewrites-}" ] || needs_state || is_live; then decide; fi
+            if [ -n "${plugin_rewrites-}" ] || { [ -z "$runtime" ] && calls_omo; } || is_live; then decide; fi
+            calls_omo && prepare_environment
         fi
     elif [ -n "${plugin_other_shell-}" ] && is_tool "$plugin_other_shell"; then
         is_fenced && decide
@@ -301,22 +375,10 @@ is_left() {
     esac
 }
 
-# A ulw or a command that cannot be acted on is answered, not lost.
-say_not_ready() {
-    case $input in
-    *stop-continuation* | *[sS]top\ [uU]* | *[cC]ancel\ [uU]*) typed=stop ;;
-    *[!a-zA-Z0-9_/.-][uU][lL][wW][!a-zA-Z0-9_/.-]* | *[!a-zA-Z0-9_/.-][uU][lL][tT][rR][aA][wW][oO][rR][kK][!a-zA-Z0-9_/.-]*)
-        typed=ulw
-        ;;
-    *[/\$]omo:*) typed='command' ;;
-    *) return ;;
-    esac
-    . "$root/hooks/not-ready.sh"
-}
-
 if [ "$event" = session-start ]; then
-    . "$root/hooks/session-start.sh"
+    [ ! -r "$root/hooks/session-start.sh" ] || . "$root/hooks/session-start.sh"
 else
-    decide || { has_words && say_not_ready; }
+    decide
+    has_words && prepare_environment
 fi
 exit 0

@@ -1,22 +1,30 @@
 # shellcheck shell=sh disable=SC2154
-# The rest of launch.sh for SessionStart: make Python ready, tell later Bash calls where it is, then, only for a
-# session that comes back to open work or follows another, say where things stand, and to a new one what another left.
+# The rest of launch.sh for SessionStart: tell later Bash calls where omo is, then, only for a session that comes back to
+# open work or follows another, say where things stand, and to a new one what another left.
 
 quoted() {
     printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"
 }
 
-if ! problem=$(sh "$root/hooks/environment.sh" ensure "$home" "$root/requirements.txt"); then
-    printf '{"systemMessage": "%s"}\n' "$(printf %s "$problem" | tr -d '\000-\037"\\')"
-    exit 0
-fi
+# An update moves the plugin. The status line finds it through the user's own directory, the omo on the user's PATH
+# through the host's. A session of before an update goes on with the old one, and does not take them back to it.
+note_root() {
+    case $1 in /*) ;; *) return ;; esac
+    kept=
+    [ -r "$1/root" ] && IFS= read -r kept <"$1/root"
+    case $input in *'"clear"'* | *'"compact"'*) [ -x "$kept/bin/omo" ] && kept=$root ;; esac
+    [ "$kept" != "$root" ] || return
+    [ -d "$1" ] || mkdir -p "$1"
+    printf '%s\n' "$root" >"$1/root"
+}
 
-# An update moves the plugin; the status line and the omo on the user's PATH find it through this. A session of before an
-# update goes on with the old one, and does not take them back to it.
-kept=
-[ -r "$home/root" ] && IFS= read -r kept <"$home/root"
-case $input in *'"clear"'* | *'"compact"'*) [ -x "$kept/bin/omo" ] && kept=$root ;; esac
-[ "$kept" = "$root" ] || printf '%s\n' "$root" >"$home/root"
+find_home
+note_root "$home"
+note_root "${plugin_data-}"
+# Earlier versions built an environment there.
+if [ -e "${plugin_data:-/dev/null}/environment" ] && find_real "$plugin_data" && [ "$real" != "$home" ]; then
+    /bin/sh "$root/hooks/environment.sh" retire "$plugin_data" </dev/null >/dev/null &
+fi
 
 # A file that agents' shells read first.
 if [ -n "${plugin_shell_file-}" ]; then

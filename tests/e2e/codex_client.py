@@ -69,11 +69,11 @@ class Codex(Installed):
         return self.home / ".codex"
 
     def install(self, plugin: Path) -> None:
-        """As a user does it, and the environment as the first session would have made it."""
+        """As a user does it, and the environment as the first ulw would have it made."""
         self.settings.mkdir()
         self.call("plugin", "marketplace", "add", str(plugin))
         self.call("plugin", "add", "omo@omo")
-        data = self.settings / "plugins" / "data" / "omo-omo"
+        data = self.home / ".cache" / "omo"
         data.mkdir(parents=True)
         point_at(data, sys.executable)
 

@@ -178,7 +178,7 @@ class Stage(Records):
 
     @property
     def data(self) -> Path:
-        return self.home / ".claude" / "plugins" / "data" / "omo-inline"
+        return self.home / ".cache" / "omo"
 
     def commit(self, name: str, text: str) -> None:
         (self.project / name).write_text(text, "utf-8")
@@ -211,4 +211,5 @@ def stage(client: Client, model: ScriptedModel, project: Path, home: Path, plugi
 
 def make_ready(stage: Stage) -> None:
     stage.data.mkdir(parents=True)
+    (stage.home / ".claude").mkdir()
     point_at(stage.data, sys.executable)

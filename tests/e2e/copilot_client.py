@@ -67,10 +67,10 @@ class Copilot(Installed):
 
     @property
     def data(self) -> Path:
-        return self.settings / "plugin-data" / "omo" / "omo"
+        return self.home / ".cache" / "omo"
 
     def install(self) -> None:
-        """As a user does it, and the environment as the first session would have made it."""
+        """As a user does it, and the environment as the first ulw would have it made."""
         for words in (("marketplace", "add", str(self.plugin)), ("install", "omo@omo")):
             run = self.call("plugin", *words)
             assert run.exit_code == 0, run.stdout + run.stderr

@@ -53,9 +53,6 @@ def job(stage: Stage) -> Stage:
     stage.limits["GITHUB_STEP_SUMMARY"] = str(stage.home / "summary.md")
     _, _, *install = step("install the client and omo").splitlines()
     assert shell(stage, "\n".join(install)).returncode == 0
-    data = stage.home / ".claude" / "plugins" / "data" / "omo-omo"
-    shutil.copytree(stage.data, data, symlinks=True, dirs_exist_ok=True)  # bytecode lies where all tests share it
-    shutil.rmtree(stage.data)
     return stage
 
 

@@ -55,10 +55,8 @@ def plugin(room: Path) -> Path:
     )
     copy = Path(shutil.copytree(ROOT, room / "omo", ignore=left_out))
     point_at(room, sys.executable)
-    pointer = shlex.quote(str(room / "environment"))
-    ready = ""
-    for home in ("$HOME/.cache/omo", "$HOME/../config/plugins/data/omo-inline"):
-        ready += f'mkdir -p "{home}"\ncp {pointer} "{home}/environment"\n'
+    made = shlex.quote(str(room))
+    ready = f'mkdir -p "$HOME/.cache/omo"\ncp {made}/environment* {made}/interpreter "$HOME/.cache/omo"\n'
     for script in copy.glob("evals/*/project.sh"):
         text = script.read_text("utf-8")
         assert BUILDS in text

@@ -77,7 +77,7 @@ def test_installed_from_a_marketplace_it_just_works(
     assert stage.times_told(BLOCK) == [1, 1, 1]
     assert "ultrawork active" in stage.tool_results()[0]
     assert stage.kinds(first.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
-    (pointer,) = home.glob(".claude/plugins/data/*/environment")
+    pointer = home / ".cache" / "omo" / "environment"
     interpreter, site, *_ = pointer.read_text("utf-8").splitlines()
     assert list(pointer.parent.glob("env-*")) == [Path(interpreter).parents[1]]
     imports = f"import sys; sys.path.append(sys.argv[1]); import {', '.join(MODULES)}, PIL.Image"

@@ -83,7 +83,8 @@ class Host(Project):
             "PATH": os.environ["PATH"],
             "HOME": os.environ["HOME"],
             "CLAUDE_PLUGIN_ROOT": str(self.plugin),
-            "CLAUDE_PLUGIN_DATA": str(self.data),
+            "CLAUDE_PLUGIN_DATA": str(self.data / "plugin"),
+            "OMO_ENV_HOME": str(self.data),
             "CLAUDE_PROJECT_DIR": str(self.project),
             **self.environ,
             **extra,
@@ -156,7 +157,7 @@ class Host(Project):
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """An environment that is ready: the interpreter that runs the tests."""
+    """A home with the interpreter that runs the tests, for hooks and for commands."""
     home = tmp_path / "data"
     home.mkdir()
     point_at(home, sys.executable)
@@ -166,16 +167,18 @@ def data(tmp_path: Path) -> Path:
 def point_at(home: Path, python: str) -> None:
     version = f"Python {platform.python_version()}"
     lines = [python, sysconfig.get_path("purelib"), requirements_key(), version]
-    (home / "environment").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name in ("environment", f"environment-{requirements_key()}"):
+        (home / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (home / "interpreter").write_text(f"{python}\n", encoding="utf-8")
     compiled = os.environ.get(PYCACHE)  # by one test, for the next; a bench has none
     if compiled and not (home / "pycache").is_symlink():
         (home / "pycache").symlink_to(compiled)
 
 
 def note_starts(home: Path) -> Path:
-    """From now on the environment's Python only notes the hook that it is started for, in this file."""
+    """From now on the Python that is kept only notes the hook that it is started for, in this file."""
     noted, python = home / "started", home / "python"
-    script = f'#!/bin/sh\n[ "$1" != -V ] || exec "{sys.executable}" -V\necho "$8" >>"{noted}"\n'
+    script = f'#!/bin/sh\n[ "$1" != -V ] || exec "{sys.executable}" -V\necho "$8" >>"{noted}"\nprintf "omo: answered"\n'
     python.write_text(script, encoding="utf-8")
     python.chmod(0o755)
     point_at(home, str(python))

@@ -32,7 +32,8 @@ KNOWN_INSIDE = {
 class Codex(Host):
     def environment(self, **extra: str) -> dict[str, str]:
         known = {name: os.environ[name] for name in ("PATH", "HOME")}
-        return {**known, "PLUGIN_ROOT": str(ROOT), "PLUGIN_DATA": str(self.data), **self.environ, **extra}
+        ours = {"PLUGIN_ROOT": str(ROOT), "PLUGIN_DATA": str(self.data / "plugin"), "OMO_ENV_HOME": str(self.data)}
+        return {**known, **ours, **self.environ, **extra}
 
     def command(self, event: str, stdin: bytes) -> str:
         (group,) = OF_CODEX[event]

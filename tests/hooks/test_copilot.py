@@ -19,7 +19,7 @@ from omo.hosts import Answer as Said
 from omo.hosts import copilot as host_module
 from omo.state import paths
 from tests.hooks.conftest import OF_COPILOT, ROOT, SESSION, Answer, Host
-from tests.hooks.test_launcher import HARSH_STDIN
+from tests.hooks.test_launcher import HARSH_STDIN, without_python
 
 # What 1.0.102 reads of an answer; it drops a systemMessage, and context in any other place.
 KNOWN = {"decision", "reason", "additionalContext", "hookSpecificOutput"}
@@ -30,7 +30,8 @@ AGENT = "8642bf8c-6b1d-4d76-af21-2c31cef1e9fd"
 class Copilot(Host):
     def environment(self, **extra: str) -> dict[str, str]:
         known = {name: os.environ[name] for name in ("PATH", "HOME")}
-        ours = {"COPILOT_PLUGIN_ROOT": str(ROOT), "COPILOT_PLUGIN_DATA": str(self.data), "COPILOT_CLI": "1"}
+        ours = {"COPILOT_PLUGIN_ROOT": str(ROOT), "COPILOT_PLUGIN_DATA": str(self.data / "plugin"), "COPILOT_CLI": "1"}
+        ours["OMO_ENV_HOME"] = str(self.data)
         project = {"COPILOT_PROJECT_DIR": str(self.project), "CLAUDE_PROJECT_DIR": str(self.project)}
         return {**known, **ours, **project, "COPILOT_HOME": str(self.data), **self.environ, **extra}
 
@@ -260,8 +261,10 @@ def test_nested_in_another_host_it_keeps_to_its_own_session_and_project(copilot:
     assert f"{hosts.OUTER}=outer" in rewritten
 
 
-def test_before_python_is_ready_it_says_so_in_its_form(copilot: Copilot) -> None:
-    (copilot.data / "environment").unlink()
+def test_without_a_python_it_says_so_in_its_form(copilot: Copilot) -> None:
+    for name in ("environment", "interpreter"):
+        (copilot.data / name).unlink()
+    copilot.environ |= {"PATH": without_python(copilot), "OMO_PYTHON_DIRS": ""}
     message, output = copilot.typed("ulw fix it")
     assert "could not be turned on" in message
     assert output["additionalContext"].startswith("[omo] Ultrawork could not be turned on")

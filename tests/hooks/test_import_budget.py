@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ sys.stderr.write(" ".join(sorted(set(sys.modules) - before)))
 def imported(host: Host, event: str, script: str, **fields: object) -> set[str]:
     path = str(ROOT / "hooks" / "event.py")
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", REPORT, path, script, sysconfig.get_path("purelib")],
+        [sys.executable, "-I", "-S", "-c", REPORT, path, script],
         input=host.payload(event, **fields),
         capture_output=True,
         cwd=host.project,

@@ -11,7 +11,6 @@ import pytest
 from omo.digest import sha256
 from omo.state.rows import read_row
 from tests.hooks.conftest import Host
-from tests.hooks.test_launcher import without_python
 from tests.hooks.test_tool_gates import open_run
 
 IN_PROCESS = True
@@ -211,16 +210,6 @@ def test_a_session_of_before_an_update_does_not_take_the_users_omo_back(host: Ho
     (newer / "bin" / "omo").unlink()
     host.send("SessionStart", source="clear")
     assert (data / "root").read_text() == here, "unless that one is gone"
-
-
-@pytest.mark.usefixtures("through_the_shell")
-def test_an_environment_that_cannot_be_built_is_one_line_for_the_user(host: Host, data: Path) -> None:
-    (data / "environment").unlink()
-    tools = without_python(host)
-    host.environ |= {"PATH": tools, "OMO_PYTHON_DIRS": tools}
-    answer = host.send("SessionStart", source="startup")
-    assert set(answer.json) == {"systemMessage"}
-    assert "\n" not in answer.json["systemMessage"]
 
 
 @pytest.mark.usefixtures("through_the_shell")

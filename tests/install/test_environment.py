@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ import pytest
 
 from bench import install
 from tests.hooks.conftest import point_at
+from tests.install.conftest import SCRIPT, SH
 from tests.terminal import terminal
 
 if TYPE_CHECKING:
@@ -380,7 +382,7 @@ def test_two_at_once_build_once(machine: Machine) -> None:
 @contextmanager
 def building(machine: Machine) -> Iterator[Path]:
     """Another process that builds: the lock it has is the kernel's, and goes with it."""
-    machine.home.mkdir(parents=True)
+    machine.home.mkdir(parents=True, exist_ok=True)
     lock = machine.home / "environment.building"
     hold = "import fcntl, sys; fcntl.flock(1, fcntl.LOCK_EX); sys.stderr.write('held\\n'); sys.stdin.read()"
     with lock.open("w") as file:
@@ -468,7 +470,7 @@ def clone(machine: Machine) -> Path:
     """A clone of the repository, at a path with spaces, with a CLI that returns its argument."""
     machine.python()
     root = machine.directory / "my clone"
-    for name in ("bin/omo", "hooks/environment.sh", "hooks/build_environment.py", "hooks/homes.sh"):
+    for name in ("bin/omo", "hooks/environment.sh", "hooks/build_environment.py", "hooks/home.sh"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     shutil.copy(machine.requirements, root / "requirements.txt")
@@ -510,21 +512,159 @@ def test_omo_in_the_plugins_home(machine: Machine, clone: Path) -> None:
     assert not (machine.directory / "user" / ".cache").exists()
 
 
-def test_omo_takes_the_users_environment_where_a_sandbox_hides_the_plugins(machine: Machine, clone: Path) -> None:
-    assert run_omo(machine, clone / "bin" / "omo", "0")[0] == 0
-    hidden = machine.directory / "hidden"
-    hidden.mkdir()
-    machine.variables["OMO_ENV_HOME"] = str(hidden)
-    assert run_omo(machine, clone / "bin" / "omo", "0") == (0, f"{['omo', '0']} {machine.environment['PATH']}\n", "")
-    assert list(hidden.iterdir()) == []
-
-
-def test_omo_builds_where_the_first_session_of_an_installed_plugin_will(machine: Machine, clone: Path) -> None:
+def test_one_environment_serves_every_host_and_who_has_none(machine: Machine, clone: Path) -> None:
     plugins = machine.directory / "user" / ".claude" / "plugins"
     plugins.mkdir(parents=True)
     (plugins / "installed_plugins.json").write_text('{\n  "plugins": {\n    "omo@a-market": [\n      {}]}}\n')
     assert run_omo(machine, clone / "bin" / "omo", "0")[0] == 0
-    assert (plugins / "data" / "omo-a-market" / "environment").is_file()
+    assert (machine.directory / "user" / ".cache" / "omo" / "environment").is_file()
+    assert not (plugins / "data").exists()
+
+
+def test_what_earlier_versions_built_is_removed_a_day_after_the_first_session(machine: Machine) -> None:
+    old = machine.home
+    for name in ("env-1-2-3-4/bin", "pycache/x"):
+        (old / name).mkdir(parents=True)
+    for name in ("environment", "environment-1-2", "environment.log", "root", "statusline.sh"):
+        (old / name).write_text("x\n")
+    before = {path.name for path in old.iterdir()}
+
+    def retire() -> set[str]:
+        subprocess.run([SH, str(SCRIPT), "retire", str(old)], env=machine.environment, check=True)
+        return {path.name for path in old.iterdir()}
+
+    assert retire() == {*before, "environment.retired"}, "a session of before the update may still use it"
+    assert retire() == {*before, "environment.retired"}
+    age(old / "environment.retired", DAY + HOUR)
+    assert retire() == {"root", "statusline.sh"}
+
+
+@pytest.mark.parametrize("typed", ["", "--help", "status --help", "ulw done -h", "setup environment --help"])
+def test_asking_for_help_builds_nothing(machine: Machine, typed: str) -> None:
+    machine.interpreter("python3")
+    machine.variables["OMO_ENV_HOME"] = str(machine.home)
+    code, output, errors = run_omo(machine, ROOT / "bin" / "omo", *typed.split())
+    assert (code, output[:10], errors) == (0, "usage: omo", "")
+    assert "venv" not in machine.stages()
+    assert machine.environments() == []
+
+
+def test_the_help_of_another_program_is_not_ours(machine: Machine, clone: Path) -> None:
+    assert run_omo(machine, clone / "bin" / "omo", "0", "--", "--help")[0] == 0
+    assert "venv" in machine.stages()
+
+
+class Plugin:
+    """The plugin, with requirements that this machine can install."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.root = machine.directory / "plugin"
+        self.project = machine.directory / "project"
+        self.project.mkdir()
+        for name in ("hooks", "src", "bin"):
+            shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(machine.requirements, self.root)
+        for name in ("head", "timeout"):
+            (machine.bin / name).symlink_to(str(shutil.which(name)))
+        machine.variables |= {"OMO_ENV_HOME": str(machine.home), "PATH": f"{machine.variables['PATH']}:{machine.bin}"}
+
+    def hears(self, event: str, **fields: object) -> str:
+        host = "plugin_project=$PWD plugin_rewrites=yes plugin_shell=Bash host=claude"
+        start = f'plugin_root=$1 {host} event=$2; . "$1/hooks/launch.sh"'
+        stdin = json.dumps({"session_id": "s", "cwd": str(self.project), **fields}) + "\n"
+        done = subprocess.run(
+            [SH, "-c", start, "sh", str(self.root), event],
+            input=stdin,
+            env=self.machine.environment,
+            capture_output=True,
+            cwd=self.project,
+            encoding="utf-8",
+            check=True,
+        )
+        return done.stdout
+
+    def is_building(self) -> bool:
+        return (self.machine.home / "environment.asked").exists() or bool(self.machine.environments())
+
+    def is_built(self) -> bool:
+        """Waits for whoever builds, and builds if nobody does."""
+        code, _ = self.machine.ensure()
+        return code == 0
+
+
+@pytest.mark.parametrize(
+    ("event", "fields", "is_heard"),
+    [
+        ("user-prompt-submit", {"prompt": "ulw fix it"}, True),
+        ("user-prompt-submit", {"prompt": "/omo:status"}, True),
+        ("pre-tool-use", {"tool_name": "Bash", "tool_input": {"command": "omo status"}}, True),
+        ("user-prompt-submit", {"prompt": "what is this?"}, False),
+        ("pre-tool-use", {"tool_name": "Bash", "tool_input": {"command": "ls omoide"}}, False),
+        ("session-start", {"source": "startup"}, False),
+        ("stop", {}, False),
+    ],
+)
+def test_the_first_hook_that_hears_of_omo_has_the_environment_built(
+    machine: Machine, event: str, fields: dict[str, object], is_heard: bool
+) -> None:
+    machine.interpreter("python3")
+    plugin = Plugin(machine)
+    plugin.hears(event, **fields)
+    assert plugin.is_building() == is_heard
+    assert plugin.is_built()
+    assert machine.stages().count("install") == 1
+    built = machine.stages().count("venv")
+    plugin.hears(event, **fields)
+    assert not (machine.home / "environment.asked").exists()
+    assert machine.stages().count("venv") == built
+
+
+@contextmanager
+def sandboxed(machine: Machine, omo: Path) -> Iterator[subprocess.Popen[str]]:
+    """A command of an agent that cannot write where the environment is."""
+    bwrap = shutil.which("bwrap")
+    if not bwrap:
+        pytest.skip("no bwrap here")
+    machine.variables["OMO_ENV_HOME"] = str(machine.home)
+    home = str(machine.home)
+    command = [bwrap, "--dev-bind", "/", "/", "--ro-bind", home, home, str(omo), "0"]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, env=machine.environment, stdout=pipe, stderr=pipe, cwd="/", encoding="utf-8")
+    with process:
+        yield process
+        process.kill()
+
+
+def test_a_command_that_may_not_build_says_so(machine: Machine, clone: Path) -> None:
+    machine.home.mkdir(parents=True)
+    with sandboxed(machine, clone / "bin" / "omo") as process:
+        output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output) == (77, "")
+    assert "cannot be written from here" in errors
+    assert machine.stages() == []
+
+
+@pytest.mark.parametrize("is_asked_only", [True, False])
+def test_a_command_that_may_not_build_waits_for_a_hook_that_does(
+    machine: Machine, clone: Path, is_asked_only: bool
+) -> None:
+    machine.ensure()
+    asked = machine.home / "environment.asked"
+    pointers = [machine.home / "environment", machine.home / f"environment-{machine.pointer().key}"]
+    for pointer in pointers:
+        pointer.rename(pointer.with_name(f"aside-{pointer.name}"))
+    with building(machine) if not is_asked_only else nullcontext():
+        if is_asked_only:
+            asked.touch()
+        with sandboxed(machine, clone / "bin" / "omo") as process:
+            assert process.stderr
+            assert "another session is preparing" in process.stderr.readline()
+            for pointer in pointers:
+                pointer.with_name(f"aside-{pointer.name}").rename(pointer)
+            asked.unlink(missing_ok=True)
+            (machine.home / "environment.building").unlink()
+            assert process.wait(timeout=60) == 0
 
 
 def test_omo_without_python(machine: Machine, clone: Path) -> None:

@@ -61,7 +61,6 @@ class Stage:
             **child_environment(context.environ),
             **rehearsal.hook_variables(self._root, data, project),
             **rehearsal.agent_shell_variables(SESSION),  # which the client sets for hooks too
-            "OMO_ENV_HOME": str(data),
             "OMO_COOLDOWN_SECONDS": "0.001",  # nobody watching wants to wait for it
         }
 

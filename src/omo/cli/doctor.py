@@ -53,7 +53,7 @@ for name in sys.argv[2:]:
 print(json.dumps(broken))
 """
 HOOK_FILES = (
-    *("hooks/launch.sh", "hooks/session-start.sh", "hooks/not-ready.sh", "hooks/homes.sh", "hooks/environment.sh"),
+    *("hooks/launch.sh", "hooks/session-start.sh", "hooks/not-ready.sh", "hooks/home.sh", "hooks/environment.sh"),
     *("hooks/event.py", "hooks/build_environment.py"),
 )
 SESSION = "omo-doctor"

@@ -31,7 +31,10 @@ LONGEST_LINE = 1000
 OWN_PROGRAMS = (os.path.join(".local", "bin"), "bin")
 SHELL_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
 # What omo writes into a home of environments; another file there is somebody else's.
-MADE_IN_HOME = ("env-*", "environment", "environment-*", "environment.*", "pycache", "root", "statusline.sh", "dev")
+MADE_IN_HOME = (
+    *("env-*", "environment", "environment-*", "environment.*", "interpreter", "interpreter.*", "pycache"),
+    *("root", "statusline.sh", "dev"),
+)
 
 
 @dataclass(frozen=True)
@@ -43,19 +46,19 @@ class Installation:
 
     @property
     def home(self) -> Path:
-        """Where the Python environment of the hooks lives."""
+        """Where the Python of the hooks is kept, and the environment of the commands."""
         environ = self.context.environ
         return Path(os.path.join(self.context.cwd, environ.get("OMO_ENV_HOME") or self.cache))
 
     @property
     def cache(self) -> str:
-        """Where bin/omo builds what no plugin has built."""
+        """Where that is unless OMO_ENV_HOME says otherwise."""
         environ = self.context.environ
         return os.path.join(environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME", ""), ".cache"), "omo")
 
     @property
     def homes(self) -> list[Path]:
-        """This one, and where it was before the plugin was installed or after it is gone."""
+        """This one, and where earlier versions had one."""
         homes = [self.home]
         for setup in self.hosts:
             homes += setup.data_directories()

@@ -10,7 +10,7 @@ import time
 from omo import hosts, masking, settings
 from omo.clock import stamp
 from omo.deadline import HOOK_SECONDS, Deadline
-from omo.errors import OmoError, Unreadable
+from omo.errors import Newer, OmoError, Unreadable
 from omo.safe_open import own_file
 from omo.state import ownership, paths, runtime, store
 
@@ -77,9 +77,13 @@ class World:
         return row if row is not None and runtime.is_live(row) else None
 
     def is_on(self) -> bool:
-        """True also where the row cannot be read, if the record of the state says so."""
+        """True also where the row cannot be read, if the record of the state says so, or the state of a newer omo."""
+        if self.live_row() is not None:
+            return True
+        if isinstance(self.unreadable, Newer) and runtime.is_in_newer(self.state, self.session):
+            return True
         record = self.own.record
-        return self.live_row() is not None or (record is not None and self.session in record.live)
+        return record is not None and self.session in record.live
 
     def take_place(self) -> None:
         """Make the state the user's own, because they turn something on. Raises NotOurs where that cannot be."""
@@ -179,9 +183,9 @@ class World:
 
 
 def run(name: str) -> None:
-    """The script's third argument is the host that the registration names."""
+    """The script's second argument is the host that the registration names."""
     gc.disable()  # a hook ends before it pays to look for garbage
-    host = hosts.named("".join(sys.argv[3:4]))
+    host = hosts.named("".join(sys.argv[2:3]))
 
     def handle(event: Event, world: World) -> Answer:
         """Imported only here, where every error is caught: half way through an update a module may be missing."""

@@ -39,8 +39,8 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
             _await_last_answer(event, row, wait)
             answer = _Stop(event, world, in_force, wait).decided()
             answer.message = f"{heard} {answer.message}".strip()
-    except Newer:
-        pass  # a newer omo holds it
+    except Newer as error:
+        world.unreadable = error  # a newer omo held it, and this one cannot
     except Unreadable as error:
         # Allow, keep the bytes under another name, and say so once: the next Stop finds no file, and no record.
         kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=world.wait)

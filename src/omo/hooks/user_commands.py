@@ -38,9 +38,17 @@ MOST_NAMED = 5
 LOOKS = ("status", "report")
 HOSTS_OWN = (*LOOKS, "resume")
 LONGEST_LOOK = 7.0  # seconds: hooks.json lets the hook run for ten
+LONGEST_FIND = 2.0
 LONGEST_VIEW = 9000  # the host cuts what is longer than 10,000 characters
+PREPARING = "its Python environment is being prepared (once): type this again in half a minute."
 COLUMNS = "70"  # what the client has room for in a terminal of 80
-START = "import sys; *sys.path, name = sys.argv[1:]; sys.argv = ['omo', name]; from omo.cli import console; console()"
+START = """import sys
+*path, name = sys.argv[1:]
+sys.path += path
+sys.argv = ["omo", name]
+from omo.cli import console
+console()
+"""
 
 
 def answer(event: Event, world: World, *, is_agents: bool) -> Answer | None:
@@ -123,7 +131,11 @@ def _look(event: Event, world: World, name: str) -> Answer:
 
     from omo.proof.run import run
 
-    argv = [sys.executable, "-I", "-S", "-X", "utf8"]
+    started = _with_packages(world)
+    if not started:
+        return Answer(hosts.END_PROMPT, f"omo: {PREPARING}")
+    python, *path = started
+    argv = [python, "-I", "-S", "-X", "utf8"]
     if sys.pycache_prefix:
         argv += ["-X", f"pycache_prefix={sys.pycache_prefix}"]
     environ = {"OMO_SESSION_ID": event.session, "TTY_COMPATIBLE": "1", "COLUMNS": COLUMNS, "NO_COLOR": "1"}
@@ -131,7 +143,7 @@ def _look(event: Event, world: World, name: str) -> Answer:
         if variable not in hosts.agent_variables():  # a person asked
             environ.setdefault(variable, value)
     done = run(
-        [*argv, "-c", START, *sys.path, name],
+        [*argv, "-c", START, *path, name],
         cwd=Path(event.directory or world.root),
         timeout=LONGEST_LOOK,
         env=environ,
@@ -142,6 +154,22 @@ def _look(event: Event, world: World, name: str) -> Answer:
     elif not done.stdout.strip():
         text = "omo: " + done.stderr.rpartition("omo: ")[2].strip()
     return Answer(hosts.END_PROMPT, block(text, LONGEST_VIEW))
+
+
+def _with_packages(world: World) -> list[str]:
+    """The interpreter of the environment that commands run in, and its path; empty while there is none. A hook runs
+    without packages."""
+    home = world.environ.get("OMO_ENV_HOME")
+    if home is None:  # which launch.sh always sets
+        return [sys.executable, *sys.path]
+    from omo.context import plugin_root
+    from omo.proof.run import run
+
+    root = plugin_root()
+    command = ["/bin/sh", str(root / "hooks" / "environment.sh"), "find", home, str(root / "requirements.txt")]
+    found = run(command, cwd=root, timeout=LONGEST_FIND, env=world.environ)
+    python, _, site = found.stdout.strip().partition("\n")
+    return [python, str(root / "src"), site] if found.ok and site else []
 
 
 def _gates(event: Event, world: World) -> gates.SessionGates:

@@ -337,10 +337,6 @@ class Host:
         """A shell pattern: where it lets a plugin of our name keep what it builds."""
         return f'"${{{self.home_variable}:-${{HOME-}}/{self.home_name}}}"/{self.data_pattern}'
 
-    def first_data_directory(self) -> str:
-        """A shell text that prints the data directory which the first session will make, where that is known before."""
-        return ""
-
     def conversation(self, prompt: str) -> list[str]:
         """The command that begins one in a terminal, with this as what the user says first."""
         return [self.program, self.spell(prompt)]
@@ -410,8 +406,8 @@ def is_in_an_agents_shell(host: Host, environ: Mapping[str, str]) -> bool:
 def with_omo(event: Event, environ: Mapping[str, str], **more: str) -> str:
     """The command of a shell call that calls omo, written anew so that it finds it; empty for any other command.
 
-    It gets omo at the end of the PATH, the environment that the session's start made, and the project: the hook knows
-    where the session is, the command may run elsewhere.
+    It gets omo at the end of the PATH, where its environment is, and the project: the hook knows where the session is,
+    the command may run elsewhere.
     """
     from omo import shell
 
@@ -424,7 +420,7 @@ def with_omo(event: Event, environ: Mapping[str, str], **more: str) -> str:
     outer = [environ[name] for name in session_variables() if environ.get(name)]
     variables = {"OMO_PROJECT_DIR": environ.get("OMO_PROJECT_DIR") or event.project or os.getcwd()}
     variables |= {OUTER: " ".join(outer), **more}
-    if home := environ.get(host.data_variable):
+    if home := environ.get("OMO_ENV_HOME"):
         variables["OMO_ENV_HOME"] = home
     values = " ".join(f"{name}={quote(value)}" for name, value in variables.items())
     programs = quote(f"{environ.get(host.root_variable, '')}/bin")

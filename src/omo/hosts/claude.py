@@ -64,12 +64,6 @@ for data in "$plugins"/data/omo-*; do
 done
 sed -n '/"omo@/,$s/.*"installPath": *"\\(.*\\)".*/\\1/p' "$plugins/installed_plugins.json" 2>/dev/null | head -n 1
 """
-FIRST_DATA_DIRECTORY = """\
-plugins=${CLAUDE_CONFIG_DIR:-${HOME-}/.claude}/plugins
-[ ! -f "$plugins/installed_plugins.json" ] ||
-    sed -n 's/.*"omo@\\([^"]*\\)".*/omo-\\1/p' "$plugins/installed_plugins.json" | head -n 1 |
-    while IFS= read -r name; do printf '%s\\n' "$plugins/data/$name"; done
-"""
 
 
 class HookLanguage(Host):
@@ -142,9 +136,6 @@ class ClaudeCode(HookLanguage):
     def finds_plugin(self) -> str:
         """One that runs where it lies has noted that place; of any other the client notes where the newest is."""
         return FINDS_PLUGIN
-
-    def first_data_directory(self) -> str:
-        return FIRST_DATA_DIRECTORY
 
 
 HOST = ClaudeCode()

@@ -36,8 +36,8 @@ STATUS_LINE = "statusLine"
 # Sourced in the shell the host has started anyway. It finds the plugin by a pointer that every session renews.
 STATUS_LINE_SCRIPT = """\
 # Written by `omo setup statusline`: one line while omo holds the session.
-plugin_data={home} plugin_project= host=claude event=statusline
-IFS= read -r plugin_root <"$plugin_data/root" || exit 0
+OMO_ENV_HOME={home} plugin_project= host=claude event=statusline
+IFS= read -r plugin_root <"$OMO_ENV_HOME/root" || exit 0
 [ -r "$plugin_root/hooks/launch.sh" ] || exit 0
 . "$plugin_root/hooks/launch.sh"
 """

@@ -52,6 +52,7 @@ class Codex(claude.HookLanguage):
     rewrites_commands = True
     # What stands in its review of hooks, and beside its spinner while one runs.
     hook_titles: Mapping[str, str] = {
+        "SessionStart": "omo: says where the work stands",
         "UserPromptSubmit": "omo: reads what you type",
         "PreToolUse": "omo: guards its state and your budget",
         "PostToolUse": "omo: notes what the agent turned on",

@@ -34,8 +34,9 @@ def files_of(command: str) -> list[str]:
     return NAMED_FILE.findall(command)
 
 
-def hook_variables(plugin: Path, data: Path, project: Path) -> dict[str, str]:
-    return {HOST.root_variable: str(plugin), HOST.data_variable: str(data), HOST.project_variable: str(project)}
+def hook_variables(plugin: Path, home: Path, project: Path) -> dict[str, str]:
+    """The variables that a hook finds, with `home` for where omo keeps its Python and its environment."""
+    return {HOST.root_variable: str(plugin), "OMO_ENV_HOME": str(home), HOST.project_variable: str(project)}
 
 
 def agent_shell_variables(session: str) -> dict[str, str]:

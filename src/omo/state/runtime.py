@@ -73,6 +73,16 @@ def session(state: str, session_id: str) -> SessionRow | None:
     return read_row(row)
 
 
+def is_in_newer(state: str, session_id: str) -> bool:
+    """Whether a file of a newer omo, whose rows this one cannot read, names this session, and not as one that the user
+    has stopped."""
+    stored: Any = store.read(paths.runtime_file(state))
+    rows = stored.get("sessions")
+    row = rows.get(session_id) if isinstance(rows, dict) else None
+    stopped = row.get("stopContinuation") if isinstance(row, dict) else None
+    return row is not None and not (isinstance(stopped, dict) and stopped.get("disabled"))
+
+
 def sessions(state: str) -> dict[str, SessionRow]:
     """Every session's row; what is no row is left out."""
     return rows_of(read(state))
