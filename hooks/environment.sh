@@ -158,7 +158,7 @@ keep() {
 
 retire() {
     set_home "$1"
-    [ -f "$newest.retired" ] || : >"$newest.retired"
+    [ -f "$newest.retired" ] || printf '' >"$newest.retired"
     [ -n "$(find "$newest.retired" -prune -mmin +1440)" ] || return 0
     rm -rf "$home"/env-* "$newest" "$newest"-* "$newest".* "$home/pycache"
 }

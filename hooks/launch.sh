@@ -172,7 +172,7 @@ prepare_environment() {
     key=${key%% *}-${key##* }
     IFS= read -r python <"$home/environment-$key" && [ -x "$python" ] && return
     [ -d "$home" ] || mkdir -p "$home"
-    : >"$home/environment.asked" || return # a command that finds it waits
+    printf '' >"$home/environment.asked" || return # a command that finds it waits; not `:`, whose failure ends a shell
     (
         trap '' HUP
         OMO_PROJECT_DIR=$start exec /bin/sh "$root/hooks/environment.sh" ensure "$home" "$root/requirements.txt"

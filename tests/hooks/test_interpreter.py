@@ -179,6 +179,14 @@ def test_an_empty_path_is_survived(host: Host, data: Path, path: str) -> None:
     assert '"block"' in stop()
 
 
+def test_where_nothing_can_be_kept_hooks_run_all_the_same(host: Host) -> None:
+    nowhere = {"OMO_ENV_HOME": "/proc/omo", "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
+    assert "turned ultrawork on" in host.send("UserPromptSubmit", prompt="ulw begin", env=nowhere).stdout
+    assert host.send("Stop", env=nowhere).blocks
+    answer = host.send("PreToolUse", tool_name="Bash", tool_input={"command": "omo status"}, env=nowhere)
+    assert "deny" not in answer.stdout
+
+
 def test_a_state_of_a_newer_version_is_told(host: Host) -> None:
     host.prompt("ulw begin")
     host.prompt("ulw begin", session_id="stopped")
