@@ -85,6 +85,8 @@ class Probe(setup.Installation):
         self, *argv: str, cwd: Path | None = None, stdin: bytes = b"", extra: Mapping[str, str] | None = None
     ) -> CommandOutcome:
         environ = child_environment(self.context.environ)
+        for name in paths.ignored_variables(environ, self.context.root):
+            del environ[name]  # seen from a directory elsewhere it would be taken for the user's
         return run(argv, cwd=cwd or self.plugin, timeout=PATIENCE, env={**environ, **(extra or {})}, stdin=stdin)
 
     def ask(self, command: Sequence[str], stdin: bytes, extra: Mapping[str, str]) -> str:
@@ -217,7 +219,7 @@ def hook_files(probe: Probe) -> DoctorFinding:
 def stop_hook(probe: Probe) -> DoctorFinding:
     """A Stop must pass in silence while nothing is on, and be blocked while ultrawork is. Both are tried: hooks fail
     open, so a broken one looks just like an idle one."""
-    with _project() as project:
+    with _project(probe) as project:
         idle = _stop(probe, project)
         if idle.not_found:
             return unknown("sh is not on PATH, so no hook was run", NO_SHELL)
@@ -241,8 +243,10 @@ def stop_hook(probe: Probe) -> DoctorFinding:
 
 
 @contextmanager
-def _project() -> Iterator[Path]:
+def _project(probe: Probe) -> Iterator[Path]:
     """An empty project. Its own state directory keeps the hooks from finding one further up."""
+    for name in paths.ignored_variables(os.environ, probe.context.root):
+        del os.environ[name]
     with tempfile.TemporaryDirectory(prefix="omo-doctor-", ignore_cleanup_errors=True) as directory:
         state = paths.state_dir(directory, {})
         os.makedirs(state)

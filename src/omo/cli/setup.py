@@ -47,14 +47,18 @@ class Installation:
     @property
     def home(self) -> Path:
         """Where the Python of the hooks is kept, and the environment of the commands."""
-        environ = self.context.environ
-        return Path(os.path.join(self.context.cwd, environ.get("OMO_ENV_HOME") or self.cache))
+        named = self.context.environ.get("OMO_ENV_HOME") or ""
+        return Path(named if named and paths.may_name(named, self.context.root) else self.cache)
 
     @property
     def cache(self) -> str:
         """Where that is unless OMO_ENV_HOME says otherwise."""
-        environ = self.context.environ
-        return os.path.join(environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME", ""), ".cache"), "omo")
+        environ, root = self.context.environ, self.context.root
+        named = environ.get("XDG_CACHE_HOME") or ""
+        if named and paths.may_name(named, root):
+            return os.path.join(named, "omo")
+        home = paths.home_of(environ, root) or os.devnull  # below which nothing can be
+        return os.path.join(home, ".cache", "omo")
 
     @property
     def homes(self) -> list[Path]:

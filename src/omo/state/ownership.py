@@ -118,7 +118,8 @@ def names(state: str, session: str) -> bool:
         runtime = store.read(paths.runtime_file(state)) or {}
     except Unreadable:
         return False
-    return runtime.get("version", RUNTIME_VERSION) == RUNTIME_VERSION and session in part(runtime, "sessions")
+    version = runtime.get("version", RUNTIME_VERSION)
+    return isinstance(version, int) and version >= RUNTIME_VERSION and session in part(runtime, "sessions")
 
 
 def _is_in_place(state: str, root: str) -> bool:

@@ -66,6 +66,24 @@ def may_name(path: str, root: str) -> bool:
     return os.path.isabs(path) and not is_inside(path, top_of(root))
 
 
+def home_of(environ: Mapping[str, str], root: str) -> str:
+    """The user's home directory; empty where there is none. One in the project, which a client's settings there can
+    name, counts only if the system says that it is theirs: a person may work in their home."""
+    home = environ.get("HOME") or ""
+    if not os.path.isabs(home) or not os.path.isdir(home):
+        return ""
+    return home if may_name(home, root) or _is_system_home(home) else ""
+
+
+def _is_system_home(home: str) -> bool:
+    import pwd
+
+    try:
+        return os.path.samefile(home, pwd.getpwuid(os.getuid()).pw_dir)
+    except (KeyError, OSError):
+        return False
+
+
 def ignored_variables(environ: Mapping[str, str], root: str) -> list[str]:
     """The variables that name a place which a clone could have chosen."""
     return [name for name in NAME_PLACES if environ.get(name) and not may_name(environ[name], root)]

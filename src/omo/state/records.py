@@ -68,23 +68,12 @@ class StateRecord:
 def places(root: str) -> list[str]:
     """The directories for records, best first. One inside the project is none: a clone could have brought it."""
     found = []
-    named, home = os.environ.get("XDG_STATE_HOME") or "", os.environ.get("HOME") or ""
+    named, home = os.environ.get("XDG_STATE_HOME") or "", paths.home_of(os.environ, root)
     if named and paths.may_name(named, root):
         found.append(os.path.join(named, PLACE))
-    default = os.path.join(home, ".local", "state")
-    if os.path.isabs(home) and os.path.isdir(home) and (paths.may_name(default, root) or _is_system_home(home)):
-        found.append(os.path.join(default, PLACE))
+    if home:
+        found.append(os.path.join(home, ".local", "state", PLACE))
     return list(dict.fromkeys(found))
-
-
-def _is_system_home(home: str) -> bool:
-    """Return whether the system says so. A client's settings in a clone can set HOME; a person may work in theirs."""
-    import pwd
-
-    try:
-        return os.path.samefile(home, pwd.getpwuid(os.getuid()).pw_dir)
-    except (KeyError, OSError):
-        return False
 
 
 def find(identity: str, at: Iterable[str]) -> StateRecord | None:
