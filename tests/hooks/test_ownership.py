@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from omo.hooks import main
 from omo.state import ownership, paths
 from tests.hooks.conftest import SESSION, Host, command_of
 from tests.kept import copied, git_init
+from tests.project import HOOKS as HANDLERS
 from tests.project import Project
 from tests.terminal import terminal
 
@@ -452,6 +459,79 @@ def snapshot(directory: Path) -> dict[str, bytes | str]:
         elif path.is_file():
             found[str(path)] = path.read_bytes()
     return found
+
+
+ODD = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.text(max_size=20), st.lists(st.text(max_size=5), max_size=3)
+)
+RECORDS = st.one_of(
+    st.binary(max_size=80),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "version": st.sampled_from([1, 2, "1", None]),
+            "live": ODD,
+            "path": st.one_of(ODD, st.sampled_from(["/", "/etc", "relative", "STATE"])),
+            "name": st.one_of(ODD, st.sampled_from(["/", "/etc", "../..", "STATE"])),
+            "on": st.one_of(ODD, st.dictionaries(st.sampled_from([SESSION, "x/../..", "*"]), ODD, max_size=3)),
+            "known": ODD,
+        },
+    ),
+)
+ROWS = st.one_of(
+    st.binary(max_size=80),
+    st.fixed_dictionaries(
+        {"version": st.sampled_from([1, 2, 3, "2", None])},
+        optional={
+            "sessions": st.one_of(
+                ODD,
+                st.dictionaries(
+                    st.sampled_from([SESSION, "*", "../../outside", "a/b"]),
+                    st.fixed_dictionaries({}, optional=dict.fromkeys(("ulw", "work", "ledger", "client", "pins"), ODD)),
+                    max_size=3,
+                ),
+            )
+        },
+    ),
+)
+
+
+@settings(max_examples=60)
+@given(record=RECORDS, identity=st.one_of(st.none(), st.binary(max_size=40)), row=st.one_of(st.none(), ROWS))
+def test_records_ids_and_rows_of_any_kind_are_survived(
+    record: bytes | dict[str, object], identity: bytes | None, row: bytes | dict[str, object] | None
+) -> None:
+    """No traceback, and nothing is written outside the state and the user's directory for records."""
+    with tempfile.TemporaryDirectory() as directory:
+        top = Path(directory)
+        root, home, outside = top / "p", top / "home", top / "outside"
+        for each in (root, home, outside):
+            each.mkdir()
+        (outside / "kept").write_text("kept")
+        project = Project(root)
+        with patch.dict(os.environ, {"HOME": str(home)}):
+            project.prompt("ulw fix it")
+            (kept,) = (path for path in (home / ".local/state/omo/projects").iterdir() if len(path.name) == 32)
+            kept.write_bytes(as_bytes(record, project.state))
+            if identity is not None:
+                Path(project.state, "id").write_bytes(identity)
+            if row is not None:
+                Path(project.state, "runtime.local.json").write_bytes(as_bytes(row, project.state))
+            for event in ("session-start", "user-prompt-submit", "pre-tool-use", "stop"):
+                raw = json.dumps({"session_id": SESSION, "cwd": str(root), "prompt": "hello", "source": "resume"})
+                _, handle = HANDLERS[event]
+                main.answer(event, handle, raw.encode(), {"PATH": ""}, str(root), project.now)
+            assert project.omo("status", by="user").code in (0, 3)
+            logged = "".join(path.read_text() for path in root.rglob("hooks.log"))
+            assert not re.search(r"(Type|Key|Attribute|Value|Index|Assertion|Recursion)Error", logged), logged
+        assert (outside / "kept").read_text() == "kept"
+        assert {path.name for path in outside.iterdir()} == {"kept"}
+        assert {path.name for path in root.iterdir()} == {".sisyphus"}
+        assert {path.name for path in home.iterdir()} <= {".local"}
+
+
+def as_bytes(value: bytes | dict[str, object], state: str) -> bytes:
+    return value if isinstance(value, bytes) else json.dumps(value).replace("STATE", state).encode()
 
 
 def test_the_commands_of_a_real_terminal_know_their_owner(host: Host) -> None:
