@@ -46,6 +46,9 @@ ARGUMENTS = "$ARGUMENTS"
 KNOWN_BY = 80  # letters after them, by which their end is found
 LAG, LOOKS = 2.0, 40  # seconds that rows are waited for
 USED = {"session.usage_record": "usage", "session.compaction_complete": "compactionTokensUsed"}
+TURN_IS_OVER = (("hook.end", "agentStop"), ("hook.start", "userPromptSubmitted"))
+# Those, the model's words, and what says between the two that the turn did not end.
+TURN_ROWS = ("assistant.message", "hook.end", "hook.start", "user.message", "abort", "session.start", "session.resume")
 REFUSED_BY_ITSELF = "denied-no-approval-rule"
 ALLOWS = {"write": "--allow-tool write", "shell": "--allow-tool 'shell({program}:*)'"}
 IN_SKILLS = "[omo] In omo's skills ${{CLAUDE_PLUGIN_ROOT}} is {root}."
@@ -255,6 +258,22 @@ class Events(Transcript):
                 command = str(part(request, "arguments").get("command") or "")
                 calls.append(ToolCall(RECORDED_TOOLS.get(str(request.get("name")), hosts.OTHER), command))
             yield data["at"], [] if data["agent"] else calls
+
+    def last_turn_end(self) -> float | None:
+        """The client notes when the Stop hooks have ended. Where none ran, the next prompt that it asks hooks about is the
+        sign. An interruption, or a resume after a kill, between the model's word and that says the turn did not end."""
+        is_over = False
+        for row in claude.rows_with(self.path, self.near_end(), *TURN_ROWS):
+            kind, data = row.get("type"), part(row, "data")
+            if row.get("agentId") or kind not in TURN_ROWS:
+                continue
+            if kind == "assistant.message":
+                if is_over and not data.get("toolRequests"):
+                    return claude.moment_of(row)
+                is_over = False
+            else:
+                is_over = (kind, data.get("hookType")) in TURN_IS_OVER
+        return None
 
     def refused_since(self, moment: str) -> list[Refusal]:
         asked: dict[str, Json] = {}

@@ -15,7 +15,7 @@ from omo.digest import sha256
 from omo.errors import Busy, Unreadable, Unwritable
 from omo.json_text import dumps, loads, part
 from omo.safe_open import read_file, regular_file
-from omo.state import RUNTIME_VERSION, STATE_DIR, paths, store
+from omo.state import RUNTIME_VERSION, STATE_DIR, beats, paths, store
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -350,11 +350,12 @@ def settle(own: Ownership, on: Mapping[str, str], sessions: Collection[str]) -> 
     try:
         with _locked(record):
             record = own.record = _read(record.identity, record.place) or record
-            before = record.in_index
+            before, was_live = record.in_index, record.live
             record.live, record.path, record.name = _settled(record, own.state, on, sessions)
             _write(record)
             if before != record.in_index:
                 _remove_from_index(before, record.place)
+            beats.remove(record.file, [session for session in was_live if session not in record.live])
     except (OSError, Unwritable, Busy):
         return
     if not record.live:
@@ -400,6 +401,7 @@ def tell(what: Removed) -> bool:
             if record is None or record.live.pop(what.session, None) is None:
                 return False
             _write(record)
+            beats.remove(record.file, [what.session])
     except (OSError, Unwritable, Busy):
         return False
     return True
@@ -509,6 +511,7 @@ def _create(path: str, flags: int) -> int:
 
 def _remove(record: Record) -> None:
     _remove_from_index(record.in_index, record.place)
+    beats.remove(record.file, list(record.live))
     for path in (record.file, f"{record.file}.lock"):
         try:
             os.unlink(path)
@@ -527,13 +530,17 @@ def _remove_from_index(path: str, place: str) -> None:
 
 
 def _sweep(place: str) -> None:
-    """Remove records of directories that are gone."""
+    """Remove records of directories that are gone, and heartbeats of sessions that are on no more."""
+    beating = set()
     for count, identity in enumerate(_listed(place)):
         if count == MOST_SWEPT:
             return
         record = _read(identity, place)
         if record is not None and _is_left_over(record):
             _remove(record)
+        elif record is not None:
+            beating |= {beats.file_of(record.file, session) for session in record.live}
+    beats.sweep(place, beating)
 
 
 def _is_left_over(record: Record) -> bool:
