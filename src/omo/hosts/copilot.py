@@ -260,8 +260,9 @@ class Events(Transcript):
             yield data["at"], [] if data["agent"] else calls
 
     def last_turn_end(self) -> float | None:
-        """The client notes when the Stop hooks have ended. Where none ran, the next prompt that it asks hooks about is the
-        sign. An interruption, or a resume after a kill, between the model's word and that says the turn did not end."""
+        """The client notes when the Stop hooks have ended. Where none ran, the next prompt that it asks hooks about is
+        the sign. An interruption, or a resume after a kill, between the model's word and that is a sign that the turn
+        did not end."""
         is_over = False
         for row in claude.rows_with(self.path, self.near_end(), *TURN_ROWS):
             kind, data = row.get("type"), part(row, "data")
