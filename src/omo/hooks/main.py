@@ -121,8 +121,8 @@ class World:
             ownership.settle(self.own, runtime.on_by_session(stored), stored["sessions"].keys())
 
     def note_beat(self, event: Event) -> None:
-        """Keep beside the record that a hook has run in this session, if it is on. What an agent of the session is told
-        names a transcript of its own."""
+        """Write the session's heartbeat, if it is on. An event of a subagent may name the subagent's own transcript, so
+        that is not kept."""
         record = self.own.record
         if record is not None and self.session in record.live:
             transcript = "" if event.is_subagent else event.transcript.path
