@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hosts import Event
     from omo.state.beats import Beat
-    from omo.state.ownership import Record
 
 GRACE = 3.0  # seconds by which two clocks may differ
 
 
-def tell(event: Event, world: World, record: Record) -> list[str]:
+def tell(event: Event, world: World) -> list[str]:
     """Say that hooks did not run, in this conversation or in another one that is on in the project."""
-    if settings.is_skipped(world.environ, "stop") or hosts.is_in_an_agents_shell(event.host, world.environ):
+    record = world.own.record
+    if record is None or settings.is_skipped(world.environ, "stop"):
+        return []
+    if hosts.is_in_an_agents_shell(event.host, world.environ):
         return []
     lines = []
     for session in record.live:

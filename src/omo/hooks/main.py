@@ -270,7 +270,7 @@ def _gaps(name: str, event: Event, world: World) -> list[str]:
         return []
     from omo.hooks import gaps
 
-    return gaps.tell(event, world, record)
+    return gaps.tell(event, world)
 
 
 def _with_lines(lines: list[str], answer: Answer, event: Event) -> Answer:
