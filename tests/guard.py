@@ -31,7 +31,7 @@ class User:
         self.home = environ.get("HOME") or os.path.expanduser("~")
         self.path = environ.get("PATH", "").split(os.pathsep)
         state = environ.get("XDG_STATE_HOME") or self._in_home(".local", "state")
-        self.markers = os.path.join(state, "omo", "live")
+        self.records = os.path.join(state, "omo", "projects")
         cache = os.path.join(environ.get("XDG_CACHE_HOME") or self._in_home(".cache"), "omo")
         self.environments = [os.path.join(cache, name) for name in ("environment", "root", "statusline.sh")]
         claude = environ.get("CLAUDE_CONFIG_DIR") or self._in_home(".claude")
@@ -51,16 +51,16 @@ class User:
 
     @property
     def places(self) -> list[str]:
-        return [*self.launchers, os.path.dirname(self.markers), *self.environments, *self.hosts]
+        return [*self.launchers, os.path.dirname(self.records), *self.environments, *self.hosts]
 
     def files(self) -> dict[str, object]:
-        """What a test could change or leave behind, by path, as it is now. Of the notes of live sessions, which the
-        user's own sessions write too, only those about a project of tests."""
+        """What a test could change or leave behind, by path, as it is now. Of the records of
+        projects, which the user's own sessions write too, only those about a project of tests."""
         known: dict[str, object] = {}
         self.is_looking = True
-        for marker in Path(self.markers).rglob("*"):
-            if marker.is_file() and TESTS in marker.read_text(errors="replace"):
-                known[str(marker)] = None
+        for record in Path(self.records).rglob("*"):
+            if record.is_file() and TESTS in f"{record}{record.read_text(errors='replace')}":
+                known[str(record)] = None
         for path in [*self.launchers, *self.environments, *self.settings]:
             try:
                 status = os.lstat(path)

@@ -129,8 +129,11 @@ class Codex(Installed):
 
     def open(self, *arguments: str, env: Mapping[str, str] | None = None) -> Terminal:
         """The terminal interface, without the daemon that would keep this environment for later ones."""
-        with (self.settings / "config.toml").open("a", encoding="utf-8") as file:
-            file.write(f'\n[projects."{self.project}"]\ntrust_level = "trusted"\n')
+        trusted = f'\n[projects."{self.project}"]\n'
+        with (self.settings / "config.toml").open("a+", encoding="utf-8") as file:
+            file.seek(0)
+            if trusted not in file.read():  # a headless run notes it too
+                file.write(f'{trusted}trust_level = "trusted"\n')
         command = [str(self.binary), "--no-daemon", *self.options, "-s", "workspace-write", *arguments]
         terminal = Terminal(command, {**self.environment, **(env or {})}, self.project, SIZE)
         self.terminals.append(terminal)

@@ -23,6 +23,7 @@ from tests.e2e.conftest import EIGHT_BLOCKS, begin, commit_all, wait_until
 from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
 from tests.e2e.scripted_model import Matcher, Request, Step, Turn, call, say
 from tests.e2e.test_budget import tokens
+from tests.e2e.test_heartbeat import DID_NOT_RUN, move_an_hour_back
 from tests.kept import PYCACHE, copied
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import CLEAN
@@ -517,3 +518,17 @@ def test_a_refused_patch_is_told_once_and_then_waits_for_the_user(codex: Codex) 
     assert codex.kinds(session)[1:] == ["blocked:block", "allowed:refused"]
     assert codex.was_told("But the host refused exec_command apply_patch")
     assert "--sandbox workspace-write" in codex.row(session)["work"]["ulw"]["question"]
+
+
+def test_codex_tells_of_a_turn_in_which_omo_was_switched_off(codex: Codex) -> None:
+    codex.model.script(sh("omo ulw blocked --evidence 'there is no key for the service'"), say("I wait."))
+    session = codex.prompt("ulw fix it").session
+    move_an_hour_back(codex.home, session)
+    codex.model.script(say("I wrote them."))
+    codex.prompt("and the docs", resume=session, env={"OMO_DISABLE": "1"})
+    codex.model.script(say("I wrote the docs."))
+    terminal = codex.open("resume", session)
+    type_line(terminal, "wait, tell me what you did")
+    terminal.wait_for("I wrote the docs.")
+    assert " ".join(terminal.scrollback().split()).count(DID_NOT_RUN) == 1
+    assert not codex.was_told(DID_NOT_RUN)

@@ -22,6 +22,7 @@ from tests.e2e.copilot_client import Copilot, CopilotModel, find_binary, submit
 from tests.e2e.scripted_model import Matcher, Request, Turn, call, say, texts_of
 from tests.e2e.test_budget import tokens
 from tests.e2e.test_codex import BRIEF, CRITERIA, NONCE, TASK
+from tests.e2e.test_heartbeat import DID_NOT_RUN, move_an_hour_back
 from tests.kept import copied
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import CLEAN
@@ -452,3 +453,15 @@ def test_two_rounds_of_omo_run(night: Copilot, tmp_path: Path) -> None:
     assert "let main.sh work" in opening
     assert "Not proven yet" in opening
     assert "It does." not in opening
+
+
+def test_a_turn_in_which_omo_was_switched_off_is_told_once(copilot: Copilot) -> None:
+    copilot.model.script(sh("omo ulw blocked --evidence 'there is no key for the service'"), say("I wait."))
+    session = copilot.prompt("ulw fix it").session
+    move_an_hour_back(copilot.home, session)
+    copilot.model.script(say("I wrote them."))
+    copilot.prompt("and the docs", resume=session, env={"OMO_DISABLE": "1"})
+    copilot.model.script(say("I wrote the docs."))
+    shown = copilot.prompt("wait, tell me what you did", resume=session).stdout
+    assert " ".join(shown.split()).count(DID_NOT_RUN) == 1
+    assert not copilot.was_told(DID_NOT_RUN)

@@ -12,7 +12,7 @@ from omo.clock import stamp
 from omo.deadline import HOOK_SECONDS, Deadline
 from omo.errors import Newer, OmoError, Unreadable
 from omo.safe_open import own_file
-from omo.state import ownership, paths, runtime, store
+from omo.state import beats, ownership, paths, runtime, store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ LONGEST_LOG = 256 * 1024
 PROMPT = "user-prompt-submit"
 ANSWERED = ("stop", PROMPT)
 ONLY_LOOK = ("statusline",)
+TELLS_OF_GAPS = (PROMPT, "session-start")
 OF_A_CONVERSATION = ("session-start", "stop", "subagent-start")
 
 HANDLERS = {
@@ -131,6 +132,14 @@ class World:
                 return  # the decision has said so
             ownership.settle(self.own, runtime.on_by_session(stored), stored["sessions"].keys())
 
+    def note_beat(self, event: Event) -> None:
+        """Write the session's heartbeat, if it is on. An event of a subagent may name the subagent's own transcript, so
+        that is not kept."""
+        record = self.own.record
+        if record is not None and self.session in record.live:
+            transcript = "" if event.is_subagent else event.transcript.path
+            beats.note(record.file, self.session, self.now, event.host.name, transcript)
+
     def told_of_removal(self) -> str:
         """What the user is told, once, if the state was removed while this session was on; else empty."""
         if not self.session:
@@ -219,11 +228,12 @@ def answer(
         with Deadline(HOOK_SECONDS):
             if name not in ONLY_LOOK:
                 _settle(world.settle_before, world, name)
-            put_back = _put_back(name, world)
+            lines = [*_put_back(name, world), *_gaps(name, event, world)]
             decided = _decide(name, handle, event, world)
             if name not in ONLY_LOOK:
                 _settle(world.settle_after, world, name)
-        return host.write(_masked(_with_lines([*put_back, *world.notices], decided, event)), event, environ)
+                world.note_beat(event)
+        return host.write(_masked(_with_lines([*lines, *world.notices], decided, event)), event, environ)
     except Exception as error:
         log(state, name, error)
         return b""
@@ -266,6 +276,16 @@ def _put_back(name: str, world: World) -> list[str]:
         log(world.state, name, error)
         lines = [str(error)]
     return [f"omo: {line}" for line in lines]
+
+
+def _gaps(name: str, event: Event, world: World) -> list[str]:
+    """Tell the user of turns that ended without hooks, before this hook is noted as the last one."""
+    record = world.own.record
+    if name not in TELLS_OF_GAPS or event.is_subagent or not event.shows_messages or record is None or not record.live:
+        return []
+    from omo.hooks import gaps
+
+    return gaps.tell(event, world)
 
 
 def _with_lines(lines: list[str], answer: Answer, event: Event) -> Answer:

@@ -6,6 +6,7 @@ What is said at a Stop is in stop/sentences.py.
 from __future__ import annotations
 
 from omo import table
+from omo.clock import stamp
 from omo.hosts import END_PROMPT, Answer
 from omo.state.paths import file_name_of
 from omo.state.runtime import can_be_resumed, is_live, left_open, work_in
@@ -360,6 +361,17 @@ def not_held(problem: Exception, *, is_prompt: bool) -> str:
         then = "To be sure of a stop, type it again once that is mended"
     fix = getattr(problem, "fix", "") or "`omo doctor` says more"
     return f"omo: {lead}: {as_sentence(clip(str(problem), 300))} {then}: {clip(fix, 300)}."
+
+
+def hooks_did_not_run(since: float, end: float, now: float, *, is_elsewhere: bool) -> str:
+    """Tell the user of a turn that ended without omo's hooks. The times are in seconds."""
+    where = " in another conversation of this project" if is_elsewhere else ""
+    began, ended = times.hour(stamp(since)), times.hour(stamp(end))
+    return (
+        f"omo: omo's hooks did not run since {began} ({times.ago(now - since)}){where}. "
+        f"A turn ended at {ended}; omo did not see it end and could not send the agent back. "
+        "In a terminal, `omo doctor` says whether the hooks run now."
+    )
 
 
 def state_removed(state: str, on: str, *, is_on_again: bool = False) -> str:

@@ -53,6 +53,7 @@ PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move
 
 QUEUE_LAG = 0.2  # seconds until a host's note of a queued prompt is surely in its record
 QUEUE_LOOKS = 4
+TURN_END = 4 * 1024 * 1024  # bytes of a record behind the end of its last turn, with all that a new one begins with
 TRANSCRIPT_LAG = 64 * 1024  # bytes of a record that are read again: its last line may have been half written
 
 # The names that most hosts have for what happens, and ours.
@@ -128,6 +129,10 @@ class Transcript:
         except (OSError, ValueError):  # no path at all
             return 0
 
+    def near_end(self) -> int:
+        """Return the byte from which the end of the last turn is looked for."""
+        return max(self.start, self.size() - TURN_END)
+
     def usage(self) -> tuple[list[Usage], int]:
         """The entries about tokens after `start`, oldest first, and where the last whole line ends.
 
@@ -161,6 +166,14 @@ class Transcript:
 
     def answers(self) -> Iterator[tuple[str, list[ToolCall]]] | None:
         """When the model said anything, and what it called with it, newest first; None where that is not known."""
+        return None
+
+    def last_turn_end(self) -> float | None:
+        """Return when the model spoke the last word of the newest turn that ended by itself, in seconds.
+
+        None where that is not known. A turn that the user interrupted, or in which the client was killed, did not end
+        by itself, nor did one that an error ended; an agent's turn is none of the session's.
+        """
         return None
 
     def last_word_at(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from omo import hosts
+from omo.clock import seconds
 from omo.hosts import Event, Host, Refusal, ToolCall, Transcript, Usage
 from omo.json_text import Json, dumps, loads, objects, part
 from omo.safe_open import regular_file
@@ -46,6 +47,7 @@ PERMISSIONS = {hosts.DENY: "deny", hosts.PERMIT: "allow"}
 PLAIN_ARGUMENTS = frozenset(("command", "description", "timeout", "run_in_background"))
 FINISHED = ("completed", "failed", "killed", "stopped", "cancelled", "done", "exited")
 BACKGROUND_SHELLS = ("shell", "monitor")
+TURN_IS_OVER = ("turn_duration", "stop_hook_summary")  # rows behind a turn that ended by itself
 TASK_NOTICE = "<task-notification>"
 API_ERRORS = ("Connection error", "Request timed out", "Overloaded", "Unable to connect")
 LIMITS = ("You've hit your", "You've reached your", "Claude usage limit reached", "Claude AI usage limit reached")
@@ -336,6 +338,23 @@ class ClaudeTranscript(Transcript):
         for row in self._said():
             yield row["timestamp"], _calls_in(row)
 
+    def last_turn_end(self) -> float | None:
+        """The client writes one of TURN_IS_OVER once all Stop hooks have ended or timed out, in its terminal also where
+        there are none; it writes neither after an Esc."""
+        is_over = False
+        for row in rows_with(self.path, self.near_end(), *TURN_IS_OVER, "assistant", "user"):
+            if row.get("isSidechain"):
+                continue
+            if row.get("type") == "system" and row.get("subtype") in TURN_IS_OVER:
+                is_over = True
+            elif row.get("type") == "assistant":
+                if is_over and _ends_turn(row):
+                    return moment_of(row)
+                is_over = False
+            elif row.get("type") == "user":
+                is_over = False
+        return None
+
     def _said(self) -> Iterator[Json]:
         """What the model said, newest first."""
         for row in self._rows("assistant"):
@@ -357,10 +376,25 @@ class ClaudeTranscript(Transcript):
         return rows_with(self.path, self.start, value)
 
 
-def rows_with(path: str, start: int, value: str) -> Iterator[Json]:
-    """The rows of a record in which something has this value, newest first, back to the byte `start`. No other line is
-    parsed: they can be megabytes."""
-    mark = dumps(value).encode("utf-8", "replace")
+def _ends_turn(row: Json) -> bool:
+    """Return whether this answer is the model's own last word, not an error that the client puts there."""
+    message = part(row, "message")
+    is_of_model = not row.get("isApiErrorMessage") and message.get("model") != "<synthetic>"
+    return is_of_model and message.get("stop_reason") == "end_turn"
+
+
+def moment_of(row: Json) -> float | None:
+    """Return a row's time in seconds; None where it has none."""
+    try:
+        return seconds(str(row.get("timestamp")))
+    except ValueError:
+        return None
+
+
+def rows_with(path: str, start: int, *values: str) -> Iterator[Json]:
+    """The rows of a record in which something has one of these values, newest first, back to the byte `start`. No other
+    line is parsed: they can be megabytes."""
+    marks = [dumps(value).encode("utf-8", "replace") for value in values]
     try:
         with open(path, "rb", opener=regular_file) as file:
             size = file.seek(0, 2)
@@ -369,11 +403,14 @@ def rows_with(path: str, start: int, value: str) -> Iterator[Json]:
             text = file.read()
     except (OSError, ValueError):
         return
-    start = len(text)
-    while (found := text.rfind(mark, 0, start)) >= 0:
+    places = [text.rfind(mark) for mark in marks]
+    while (found := max(places)) >= 0:
         start = text.rfind(b"\n", 0, found) + 1
         end = text.find(b"\n", found)
         yield object_in(text[start:end] if end >= 0 else text[start:])
+        for number, mark in enumerate(marks):
+            if places[number] >= start:
+                places[number] = text.rfind(mark, 0, start)
 
 
 def whole_lines(path: str, start: int) -> tuple[list[bytes], int]:

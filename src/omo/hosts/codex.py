@@ -131,6 +131,18 @@ class Rollout(hosts.Transcript):
             return bool(part(row, "payload").get("turn_id") == turn)
         return False
 
+    def last_turn_end(self) -> float | None:
+        """A turn that was aborted has a row of another type. One that only compacted, or that a hook has answered, has
+        no last message."""
+        turn = ""
+        for row in claude.rows_with(self.path, self.near_end(), "task_complete", "AgentMessage"):
+            payload = part(row, "payload")
+            if payload.get("type") == "task_complete":
+                turn = str(payload.get("turn_id")) if payload.get("last_agent_message") else ""
+            elif turn and payload.get("turn_id") == turn and part(payload, "item").get("type") == "AgentMessage":
+                return claude.moment_of(row)
+        return None
+
     def usage(self) -> tuple[list[Usage], int]:
         return claude.usage_in(self.path, self.start, ("token_usage_record",), _usage_in)
 

@@ -46,6 +46,10 @@ ARGUMENTS = "$ARGUMENTS"
 KNOWN_BY = 80  # letters after them, by which their end is found
 LAG, LOOKS = 2.0, 40  # seconds that rows are waited for
 USED = {"session.usage_record": "usage", "session.compaction_complete": "compactionTokensUsed"}
+STOP_BEGINS, STOP_ENDS = ("hook.start", "agentStop"), ("hook.end", "agentStop")
+TURN_IS_OVER = (STOP_ENDS, ("hook.start", "userPromptSubmitted"))
+# Those, the model's words, and what says between the two that the turn did not end.
+TURN_ROWS = ("assistant.message", "hook.end", "hook.start", "user.message", "abort", "session.start", "session.resume")
 REFUSED_BY_ITSELF = "denied-no-approval-rule"
 ALLOWS = {"write": "--allow-tool write", "shell": "--allow-tool 'shell({program}:*)'"}
 IN_SKILLS = "[omo] In omo's skills ${{CLAUDE_PLUGIN_ROOT}} is {root}."
@@ -255,6 +259,21 @@ class Events(Transcript):
                 command = str(part(request, "arguments").get("command") or "")
                 calls.append(ToolCall(RECORDED_TOOLS.get(str(request.get("name")), hosts.OTHER), command))
             yield data["at"], [] if data["agent"] else calls
+
+    def last_turn_end(self) -> float | None:
+        """The client notes when the Stop hooks have ended. Where none ran, the next prompt that it asks hooks about is
+        the sign. An interruption, or a resume after a kill, between the model's word and that is a sign that the turn
+        did not end."""
+        after: tuple[object, object] = ("", "")
+        for row in claude.rows_with(self.path, self.near_end(), *TURN_ROWS):
+            data = part(row, "data")
+            sign = row.get("type"), data.get("hookType")
+            if row.get("agentId") or sign[0] not in TURN_ROWS or (sign == STOP_BEGINS and after == STOP_ENDS):
+                continue
+            if sign[0] == "assistant.message" and after in TURN_IS_OVER and not data.get("toolRequests"):
+                return claude.moment_of(row)
+            after = sign
+        return None
 
     def refused_since(self, moment: str) -> list[Refusal]:
         asked: dict[str, Json] = {}

@@ -11,7 +11,7 @@ import os
 from omo.digest import sha256
 from omo.errors import Busy, Unreadable, Unwritable
 from omo.json_text import dumps, part
-from omo.state import RUNTIME_VERSION, STATE_DIR, paths, records, store
+from omo.state import RUNTIME_VERSION, STATE_DIR, beats, paths, records, store
 from omo.state.records import IN_PROJECT, StateRecord
 from omo.text import clip
 
@@ -246,11 +246,12 @@ def settle(own: Ownership, on: Mapping[str, str], sessions: Collection[str]) -> 
     try:
         with records.locked(record):
             record = own.record = records.read(record.identity, record.place) or record
-            before = record.in_index
+            before, was_live = record.in_index, record.live
             record.live, record.path, record.name = _settled(record, own.state, on, sessions)
             records.write(record)
             if before != record.in_index:
                 records.remove_from_index(before, record.place)
+            beats.remove(record.file, [session for session in was_live if session not in record.live])
     except (OSError, Unwritable, Busy):
         return
     if not record.live:
@@ -300,6 +301,7 @@ def tell(what: Removed) -> bool:
             if record is None or record.live.pop(what.session, None) is None:
                 return False
             records.write(record)
+            beats.remove(record.file, [what.session])
     except (OSError, Unwritable, Busy):
         return False
     return True

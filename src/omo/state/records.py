@@ -11,7 +11,7 @@ import time
 
 from omo.json_text import dumps, loads, part
 from omo.safe_open import own_file, read_file
-from omo.state import STATE_DIR, paths, store
+from omo.state import STATE_DIR, beats, paths, store
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -126,6 +126,7 @@ def write(record: StateRecord) -> None:
 
 def remove(record: StateRecord) -> None:
     remove_from_index(record.in_index, record.place)
+    beats.remove(record.file, list(record.live))
     for path in (record.file, f"{record.file}.lock"):
         try:
             os.unlink(path)
@@ -144,13 +145,17 @@ def remove_from_index(path: str, place: str) -> None:
 
 
 def sweep(place: str) -> None:
-    """Remove records of directories that are gone."""
+    """Remove records of directories that are gone, and heartbeats of sessions that are on no more."""
+    beating = set()
     for count, identity in enumerate(listed(place)):
         if count == MOST_SWEPT:
             return
         record = read(identity, place)
         if record is not None and _is_left_over(record):
             remove(record)
+        elif record is not None:
+            beating |= {beats.file_of(record.file, session) for session in record.live}
+    beats.sweep(place, beating)
 
 
 def _is_left_over(record: StateRecord) -> bool:

@@ -19,6 +19,10 @@ def clock(stamp: str) -> str:
     return _local(stamp, "%H:%M:%S") or clip(stamp, 20) or "–"
 
 
+def hour(stamp: str) -> str:
+    return _local(stamp, "%H:%M") or "–"
+
+
 def moment(stamp: str) -> str:
     """With its zone: a report may be read elsewhere."""
     return _local(stamp, "%Y-%m-%d %H:%M:%S %Z") or clip(stamp, 30) or "–"
