@@ -60,12 +60,14 @@ class Bench:
         from omo.state import paths
 
         root.mkdir()
+        own = root.with_name(f"{root.name} home")
+        own.mkdir()
         self.root, self.python, self.site = root, python, site_of(home)
         self.state = str(root / ".sisyphus" / "cc-omo")
         self.runtime = paths.runtime_file(self.state)
         self.environ = {
             "PATH": f"{ROOT / 'bin'}:{os.environ['PATH']}",
-            "HOME": str(root),
+            "HOME": str(own),
             "CLAUDE_PLUGIN_ROOT": str(ROOT),
             "CLAUDE_PROJECT_DIR": str(root),
             "OMO_ENV_HOME": str(home),

@@ -341,8 +341,8 @@ def played(which: Ending, directory: Path) -> Told:
 
 @contextlib.contextmanager
 def at_desk(run: Play) -> Iterator[None]:
-    """Where the user of a story is, wherever it is played. What omo keeps for them lies beside the project."""
-    with run.environment(PATH=path_of_tools(), XDG_STATE_HOME=str(run.project.parent)):
+    """Where the user of a story is, wherever it is played. What omo keeps for them lies outside any project."""
+    with run.environment(PATH=path_of_tools(), XDG_STATE_HOME=f"{run.project.parent}.state"):
         os.environ.pop("CI", None)
         yield
 

@@ -61,11 +61,13 @@ def pinned_by(where: Path, stdin: int, **more: str) -> str:
 
 @pytest.mark.parametrize(("more", "by"), [({}, "user"), ({"AI_AGENT": "x"}, "agent"), ({"CLAUDECODE": ""}, "agent")])
 def test_a_person_types_in_a_terminal_that_no_host_has_started(project: Project, more: dict[str, str], by: str) -> None:
+    project.make_state()
     with terminal() as screen:
         assert pinned_by(project.root, screen, **more) == by
 
 
 def test_without_a_terminal_nobody_is_taken_for_a_person(project: Project) -> None:
+    project.make_state()
     assert pinned_by(project.root, subprocess.DEVNULL) == "agent"
 
 

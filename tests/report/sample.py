@@ -11,6 +11,7 @@ from omo.proof.base import fingerprint
 from omo.workflows.ultragoal.status import publish_status
 from omo.workflows.ultrawork import gates
 from tests.project import Project as AnyProject
+from tests.project import believe
 from tests.ralph.project import Project, criterion
 from tests.ultragoal.gates import add_surface, artifact, surface, terminal, transcript
 from tests.ultragoal.project import NOW, SESSION
@@ -37,6 +38,7 @@ APPROVED = (
 
 class Sample(AnyProject):
     def context(self, **environ: str) -> Context:
+        believe(str(self.root / ".sisyphus" / "cc-omo"))
         return Context(environ, str(self.root), self.now, has_terminal=True)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from omo.context import Context
+from omo.state import ownership
 from omo.state.journal import Journal
 from omo.views.report import gather as whole
 from omo.views.report import markdown
@@ -187,7 +188,9 @@ def test_a_plan_that_cannot_be_audited_any_more_is_not_proven(tmp_path: Path) ->
 
 def test_a_copy_of_a_project_proves_no_plan(tmp_path: Path) -> None:
     desk = finished_plan(tmp_path)
+    """Not even where the user has taken the copy's state for their own."""
     shutil.copytree(desk.root, tmp_path / "copy")
+    ownership.adopt(str(tmp_path / "copy" / ".sisyphus" / "cc-omo"), [])
     found = gathered(tmp_path / "copy", desk.now)
     assert not found.verdict.is_proven
     assert "belongs to" in found.verdict.text

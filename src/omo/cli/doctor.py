@@ -21,7 +21,7 @@ from pathlib import Path
 from omo import options, progress, safe_open, settings
 from omo.cli import setup
 from omo.context import Context, plugin_root
-from omo.errors import OmoError, Unreadable
+from omo.errors import OmoError, Unreadable, Unwritable
 from omo.hosts import KEEP_GOING, rehearsal
 from omo.hosts.setups import FAIL, OK, DoctorFinding, Installed, Look, fail, ok, unknown, warn
 from omo.proof.run import CommandOutcome, child_environment, run
@@ -300,8 +300,8 @@ def state_directory(probe: Probe) -> DoctorFinding:
         return fail(f"{link} is a link, and omo neither reads nor writes behind it", store.NO_LINK)
     try:
         ownership.require(probe.context.state)
-    except ownership.NotOurs as error:
-        if error.standing != ownership.NOT_FOR_AGENTS:
+    except Unwritable as error:
+        if probe.context.own.standing != ownership.NOT_FOR_AGENTS:
             return fail(error.message, error.fix)
     try:
         if os.path.lexists(state):

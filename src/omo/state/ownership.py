@@ -25,6 +25,7 @@ OURS_AND_EMPTY = frozenset((".gitignore", "id"))
 
 # How a state directory stands.
 OURS, ABSENT, FOREIGN, NO_PLACE = "ours", "absent", "foreign", "no-place"
+LINKED = "linked"  # a link of the project's leads to it: what a clone links to is not the clone's
 NOT_FOR_AGENTS = "not-for-agents"  # absent, and the caller may not make one
 # What has the user's authority in a ledger: what they pinned, took away, and let through.
 AUTHORITY = ("gate-added", "gate-removed", "gate-allowed", "change-allowed", "pinned")
@@ -91,7 +92,7 @@ def look(state: str, root: str, session: str = "") -> Ownership:
     if not at:
         return Ownership(state, NO_PLACE)
     if not _is_in_place(state, root):
-        return Ownership(state, FOREIGN)
+        return Ownership(state, LINKED)
     record = records.find(records.identity_of(state), at)
     if record is not None and record.is_of(state):
         return Ownership(state, OURS, record)
@@ -123,7 +124,7 @@ def names(state: str, session: str) -> bool:
 
 
 def _is_in_place(state: str, root: str) -> bool:
-    """Return whether no link of the project's leads to the state: what a clone links to is not the clone's."""
+    """Return whether no link of the project's leads to the state."""
     if state != os.path.join(root, STATE_DIR):
         return True
     return os.path.realpath(state) == os.path.join(os.path.realpath(root), STATE_DIR)
@@ -143,10 +144,12 @@ def make_state_dir(state: str) -> None:
 
 def require(state: str) -> None:
     """Raise NotOurs for a path at which nothing can be."""
-    for standing in REASONS:
+    for standing in (*REASONS, LINKED):
         beginning = _nowhere(standing, "")
         if state.startswith(beginning + os.sep):
-            raise NotOurs(standing, state.removeprefix(beginning))
+            real = state.removeprefix(beginning)
+            store.require_no_link(paths.id_file(real))
+            raise NotOurs(FOREIGN if standing == LINKED else standing, real)
 
 
 def _nowhere(standing: str, state: str) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from omo import settings, table
 from omo.context import Context
-from omo.errors import Unreadable
+from omo.errors import Unreadable, Unwritable
 from omo.json_text import Json
 from omo.state import ownership, runtime
 from omo.stop.sentences import says_so_again, state_was_removed, way_back
@@ -228,8 +228,8 @@ def project_view(context: Context, *, closely: str = "", everything: bool = Fals
         problems.insert(0, Problem("OMO_DISABLE is set here: where it is, no hook does anything", code="disabled"))
     try:
         ownership.require(context.state)
-    except ownership.NotOurs as error:
-        if error.standing != ownership.NOT_FOR_AGENTS:
+    except Unwritable as error:
+        if context.own.standing != ownership.NOT_FOR_AGENTS:
             problems.insert(0, Problem(error.message, error.fix, error.code))
     views = []
     try:

@@ -92,7 +92,6 @@ def take_place(own: Ownership, root: str, now: float) -> str:
     """Make a state of the user's own where they turn something on. A stranger's state goes aside first, whole; the
     line about it is returned. Raises NotOurs where somebody may be at work in that state, or no record can be kept."""
     if own.standing == FOREIGN:
-        store.require_no_link(paths.id_file(own.state))
         contents = Contents(own.state)
         if _may_be_in_use(own.state, root, contents, now):
             raise NotOurs(FOREIGN, own.state)
