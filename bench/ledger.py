@@ -81,6 +81,9 @@ class Bench:
         self.grow(rows)
 
     def begin(self) -> None:
+        source = str(ROOT / "src")
+        make = f"import sys; sys.path.append({source!r}); from omo.state.ownership import make_state_dir as make"
+        self.process([self.python, "-I", "-c", f"{make}; make(sys.argv[1])", self.state])  # as a hook does
         self.process(["omo", "ultragoal", "create-goals", "--brief", BRIEF])
         self.directory = str(next(Path(self.state, "ultragoal").glob("g*")))
         self.ledger = os.path.join(self.directory, "ledger.jsonl")

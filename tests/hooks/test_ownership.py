@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -320,6 +321,17 @@ def test_a_home_in_the_project_is_believed_only_if_the_system_says_so(host: Host
     said = host.prompt("ulw fix it", env=SHOWS).json["systemMessage"]
     assert "Set XDG_STATE_HOME" in said
     assert list(home.rglob("*")) == []
+
+
+def test_a_home_that_is_the_project_is_the_user_s_own(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person may begin a session in their home, with the usual directories named by variables."""
+    place = str(host.project / ".local" / "state")
+    user = pwd.struct_passwd(("u", "x", os.getuid(), 0, "", str(host.project), "/bin/sh"))
+    monkeypatch.setattr(pwd, "getpwuid", lambda number: user)
+    host.environ |= {"HOME": str(host.project), "XDG_STATE_HOME": place}
+    arm(host)
+    assert list(Path(place, "omo", "projects").glob("[0-9a-f]*"))
+    assert "XDG_STATE_HOME" not in Project(host.project).user("status", env={"XDG_STATE_HOME": place}).out
 
 
 def test_a_branch_that_replaces_files_of_the_state_brings_no_word_of_the_user_s(host: Host, tmp_path: Path) -> None:

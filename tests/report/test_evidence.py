@@ -16,6 +16,7 @@ from omo.views.report import gather as whole
 from omo.views.report import markdown
 from omo.views.report.gather import Report
 from omo.workflows.ultraplan import critique
+from tests.project import believe
 from tests.ralph import project
 from tests.report import hostile
 from tests.ultraplan import plans, repos
@@ -146,6 +147,7 @@ def test_files_that_cannot_be_read_prove_nothing(tmp_path: Path, monkeypatch: py
     assert gathered(at.root, at.now).verdict.is_proven
     blind_git(tmp_path / "bin", monkeypatch)
     for root, now, word in ((shop.root, shop.now, "NOT proven"), (at.root, at.now, "NOT proven any more")):
+        believe(str(root / ".sisyphus" / "cc-omo"))
         found = gathered(root, now)
         assert found.verdict.word == word
         assert "(the files cannot be read, so nobody can tell)" in found.verdict.text

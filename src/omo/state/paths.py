@@ -62,8 +62,12 @@ def is_inside(path: str, directory: str) -> bool:
 
 
 def may_name(path: str, root: str) -> bool:
-    """Return whether a variable may name this place: what is relative or in the project is the clone's to choose."""
-    return os.path.isabs(path) and not is_inside(path, top_of(root))
+    """Return whether a variable may name this place: what is relative or in the project is the clone's to choose. A
+    project that is the user's home is no clone."""
+    if not os.path.isabs(path):
+        return False
+    top = top_of(root)
+    return not is_inside(path, top) or _is_system_home(top)
 
 
 def home_of(environ: Mapping[str, str], root: str) -> str:
