@@ -53,8 +53,8 @@ for name in sys.argv[2:]:
 print(json.dumps(broken))
 """
 HOOK_FILES = (
-    *("hooks/launch.sh", "hooks/session-start.sh", "hooks/not-ready.sh", "hooks/homes.sh", "hooks/environment.sh"),
-    *("hooks/event.py", "hooks/build_environment.py"),
+    *("hooks/launch.sh", "hooks/session-start.sh", "hooks/not-ready.sh", "hooks/around.sh", "hooks/homes.sh"),
+    *("hooks/environment.sh", "hooks/event.py", "hooks/build_environment.py"),
 )
 SESSION = "omo-doctor"
 NO_SHELL = "put a POSIX sh on PATH"
