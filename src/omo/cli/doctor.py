@@ -39,7 +39,7 @@ MOST_DETAILS = 20
 INDENT = " " * 9
 MODULES = (
     *("pydantic", "filelock", "orjson", "markdown_it", "yaml", "regex"),
-    *("PIL", "rich", "jinja2", "shtab"),
+    *("PIL", "rich", "jinja2"),
 )
 IMPORTS = """
 import json, sys
