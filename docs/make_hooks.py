@@ -2,7 +2,7 @@
 hooks/not-ready.sh, what is answered where Python cannot, hooks/homes.sh, where a host keeps what omo has built, and
 hooks/around.sh, how a host's hooks notice that another host has started it.
 
-A registration names its own host only: a host may trust a hook by its text, so a new host must not change another's.
+A registration names its own host only: users trust a hook by its text, so a new host must not change another's.
 
 python docs/make_hooks.py            rewrites the files
 python docs/make_hooks.py --check    exits 1 if a file is not what the table says

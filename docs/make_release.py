@@ -3,7 +3,8 @@
 ./bin/release VERSION                 makes a release; nothing is pushed
 python docs/make_release.py --check   exits 1 if HEAD has other files than the branch has under the same version
 
-A client that has a version does not look at it again. So one version has one set of files.
+A client that has a version does not look at it again, so one version has one set of files. A branch, not a directory of
+links: `claude plugin validate --strict` refuses that, and Codex copies an empty plugin from it.
 """
 
 from __future__ import annotations
@@ -48,12 +49,10 @@ def git(*arguments: str, index: str = "", cwd: Path = ROOT) -> str:
     return done.stdout.strip()
 
 
-def commit_of(name: str) -> str:
-    """Return the commit of a branch, or an empty string if there is no such branch."""
-    try:
-        return git("rev-parse", "--verify", "--quiet", f"refs/heads/{name}^{{commit}}")
-    except Refused:
-        return ""
+def last_release() -> str:
+    """Return the newest release that this clone or its remotes have; an empty string if there is none."""
+    listed = git("for-each-ref", "--format=%(objectname)", f"refs/heads/{BRANCH}", f"refs/remotes/*/{BRANCH}")
+    return max(listed.split(), key=lambda commit: numbers(version_of(commit)), default="")
 
 
 def runtime_tree(tree: str) -> str:
@@ -83,7 +82,7 @@ def version_of(commit: str) -> str:
 
 
 def check() -> int:
-    released = commit_of(BRANCH)
+    released = last_release()
     version = make_versions.current()
     if not released:
         print(f"there is no branch {BRANCH} yet: ./bin/release {version} makes it")
@@ -107,7 +106,8 @@ def next_version(version: str) -> str:
 
 def release(version: str) -> str:
     """Make the release, and return what to type to publish it."""
-    ask_whether_it_can_be_made(version)
+    released = last_release()
+    ask_whether_it_can_be_made(version, released)
     branch = git("rev-parse", "--abbrev-ref", "HEAD")
     make_versions.write(version)
     try:
@@ -116,7 +116,7 @@ def release(version: str) -> str:
         tree = runtime_tree(git("write-tree"))
         if (bytes_of_files := size(tree)) > LARGEST:
             raise Refused(f"a version would have {bytes_of_files:,} bytes of files, more than {LARGEST:,}")
-        parents = ["-p", commit_of(BRANCH)] if commit_of(BRANCH) else []
+        parents = ["-p", released] if released else []
         candidate = git("commit-tree", tree, *parents, "-m", f"omo {version}")
         ask_client(candidate)
     except BaseException:
@@ -132,14 +132,14 @@ def release(version: str) -> str:
     )
 
 
-def ask_whether_it_can_be_made(version: str) -> None:
+def ask_whether_it_can_be_made(version: str, released: str) -> None:
     if not make_versions.VERSION.fullmatch(version):
         raise Refused(f"{version} is not a version; it has three numbers, such as 0.2.1")
     if git("status", "--porcelain"):
         raise Refused("there are changes that are not committed: commit them first")
     if numbers(version) < numbers(make_versions.current()):
         raise Refused(f"{version} is older than {make_versions.current()}, the version of these files")
-    if (released := commit_of(BRANCH)) and numbers(version) <= numbers(version_of(released)):
+    if released and numbers(version) <= numbers(version_of(released)):
         following = next_version(version_of(released))
         raise Refused(f"the branch {BRANCH} has version {version_of(released)}: type ./bin/release {following}")
 

@@ -84,6 +84,22 @@ def test_other_files_under_a_version_that_was_released_are_refused(clone: Clone)
     assert clone.git("rev-list", "--count", "release") == "2"
 
 
+def test_a_release_follows_the_one_that_was_published_from_another_clone(clone: Clone, tmp_path: Path) -> None:
+    clone.release(__version__)
+    clone.publish()
+    clone.git("clone", "-q", str(clone.hosted), str(tmp_path / "another clone"))
+    another = Clone(tmp_path / "another clone")
+    assert check(another).stdout == ""
+    another.write("README.md", "other")
+    another.git("config", "user.name", "Test")
+    another.git("config", "user.email", "test@example.org")
+    another.commit("other files")
+    assert f"./bin/release {FOLLOWING}" in check(another).stderr
+    another.add_section(FOLLOWING)
+    another.release(FOLLOWING)
+    assert another.git("rev-parse", "release~1") == clone.git("rev-parse", "release")
+
+
 @pytest.mark.parametrize(
     ("version", "said"),
     [

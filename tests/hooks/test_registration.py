@@ -43,7 +43,7 @@ def test_every_registration_is_what_the_table_says() -> None:
 
 @pytest.mark.parametrize("name", hosts.NAMES)
 def test_a_registration_names_its_own_host_only(name: str) -> None:
-    """Codex trusts a hook by its text: a new host changes none of another's."""
+    """Users trust a hook by its text: a new host changes none of another's."""
     host = hosts.named(name)
     text = (ROOT / host.registration).read_text(encoding="utf-8")
     named = {variable for variable in re.findall(r"\$\{?(\w+)", text) if variable.startswith(hosts.OWN_PREFIXES)}
