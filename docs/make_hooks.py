@@ -1,5 +1,8 @@
-"""Writes what shells have to know of every host: the registration of its hooks (hooks/hooks.json and its like)
-and hooks/not-ready.sh, what is answered where no Python runs.
+"""Writes what shells have to know of every host: the registration of its hooks (hooks/hooks.json and its like),
+hooks/not-ready.sh, what is answered where no Python runs, and hooks/around.sh, how a host's hooks notice that another
+host has started it.
+
+A registration names its own host only: users trust a hook by its text, so a new host must not change another's.
 
 python docs/make_hooks.py            rewrites the files
 python docs/make_hooks.py --check    exits 1 if a file is not what the table says
@@ -43,6 +46,15 @@ ANSWERS = {
     "held-stop": ("stop", Answer(message=f"omo: this turn is not held, and nothing is proven. {CANNOT_RUN}")),
     "held-start": ("session-start", Answer(message=f"omo: nothing is held or proven now. {CANNOT_RUN}")),
 }
+AROUND_FILE = "hooks/around.sh"
+AROUND = """\
+# shellcheck shell=sh disable=SC2034,SC2154
+# Written by docs/make_hooks.py: sets $around to the session of another host, in whose shell $host was started.
+
+case $host in
+{cases}
+esac
+"""
 HEAD = """\
 # shellcheck shell=sh disable=SC2154
 # Written by docs/make_hooks.py: what $host is answered where no Python runs omo's hooks.
@@ -86,7 +98,6 @@ def _variables(host: Host) -> str:
         "plugin_root": f"${{{host.root_variable}}}",
         "plugin_data": f"${{{host.data_variable}}}",
         "plugin_project": f"${{{host.project_variable}}}" if host.project_variable else "$PWD",
-        "plugin_around": "".join(f"${{{name}-}}" for name in _session_variables_around(host)),
         "plugin_rewrites": "yes" if host.rewrites_commands else "",
         "plugin_shell": host.shell_tool[0],
         "plugin_other_shell": host.other_shell,
@@ -99,10 +110,14 @@ def _variables(host: Host) -> str:
     return " ".join(f'{name}="{value}"' for name, value in variables.items())
 
 
-def _session_variables_around(host: Host) -> list[str]:
-    """Those that are set for its hooks only where it was started in an agent's shell."""
-    expected = hosts.OF_HOOKS_TOO.get(host.name, ())
-    return [name for name in hosts.session_variables() if name not in expected]
+def around() -> str:
+    """Return a shell's table of the variables that a host's hooks have only if an agent's shell started the host."""
+    cases = []
+    for host in hosts.every():
+        expected = hosts.OF_HOOKS_TOO.get(host.name, ())
+        names = [name for name in hosts.session_variables() if name not in expected]
+        cases.append(f"{host.name}) around={''.join(f'${{{name}-}}' for name in names)} ;;")
+    return AROUND.format(cases="\n".join(cases))
 
 
 def not_ready() -> str:
@@ -122,7 +137,7 @@ def not_ready() -> str:
 
 def main() -> int:
     files = {host.registration: render(host) for host in hosts.every()}
-    files[NOT_READY_FILE] = not_ready()
+    files |= {NOT_READY_FILE: not_ready(), AROUND_FILE: around()}
     stale = []
     for name, text in files.items():
         file = ROOT / name

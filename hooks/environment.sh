@@ -22,7 +22,7 @@
 # OMO_PYTHON_DIRS replaces the directories searched after PATH; OMO_ENV_WAIT the seconds to wait for another build.
 set -u
 
-MODULES='pydantic filelock orjson markdown_it yaml regex PIL rich jinja2 shtab'
+MODULES='pydantic filelock orjson markdown_it yaml regex PIL rich jinja2'
 NAMES='python3.14 python3.13 python3.12 python3.11 python3.10 python3 python'
 DIRECTORIES=/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/Library/Frameworks/Python.framework/Versions/Current/bin
 RETRY_MINUTES=10

@@ -5,9 +5,9 @@
 # goes: what most events need comes first, and whoever is ready to leave leaves.
 #
 # A registration sets $host, $event, and of its host: $plugin_root and $plugin_data, where the plugin and its data are;
-# $plugin_project, where the session is; $plugin_around, which is not empty in an agent's shell; $plugin_rewrites, not empty
-# where agents' shells do not find omo and a command that calls it is rewritten; $plugin_shell and
-# $plugin_other_shell, the tools that are shells; $plugin_shells_alone, not empty where only they are asked about; and for session-start.sh, of a host that has such, $plugin_shell_file and
+# $plugin_project, where the session is; $plugin_rewrites, not empty where agents' shells do not find omo and a command
+# that calls it is rewritten; $plugin_shell and $plugin_other_shell, the tools that are shells; $plugin_shells_alone, not
+# empty where only they are asked about; and for session-start.sh, of a host that has such, $plugin_shell_file and
 # $plugin_option_prefix.
 
 exec 2>/dev/null
@@ -28,7 +28,9 @@ case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]* | *[,\ ]"$name"[,\ ]*) exit 
 
 root=$plugin_root
 project=${plugin_project-$PWD}
-if [ -n "${plugin_around-}" ]; then # the host around this one has set it, to its own
+around=
+[ -r "$root/hooks/around.sh" ] && . "$root/hooks/around.sh"
+if [ -n "$around" ]; then # the host around this one has set it, to its own
     OMO_PROJECT_DIR=$project
     export OMO_PROJECT_DIR
 fi

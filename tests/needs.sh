@@ -10,7 +10,7 @@ if [ "${1-}" = --install ]; then
     ask=install
     shift
 fi
-programs="zsh fish chromium tmux go cargo tox nox cc bwrap socat $*"
+programs="chromium tmux go cargo tox nox cc bwrap socat $*"
 
 missing() {
     for program in $programs; do

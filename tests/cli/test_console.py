@@ -78,7 +78,7 @@ def test_a_terminal_counts_also_where_input_and_output_go_elsewhere(project: Pro
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")
-@pytest.mark.parametrize("argv", [("status",), ("completion", "bash"), ("--help",)])
+@pytest.mark.parametrize("argv", [("status",), ("gate", "suggest"), ("--help",)])
 def test_a_full_output_is_told_in_a_line(project: Project, argv: tuple[str, ...]) -> None:
     done = ran(project.root, ">/dev/full", *argv)
     swallowed = [(0, "")] if argv == ("--help",) else []  # newer argparse swallows the error itself
@@ -99,8 +99,8 @@ def test_a_closed_output_is_silence(project: Project, closed: str, argv: tuple[s
 
 
 def test_whoever_has_read_enough_is_left_in_peace(project: Project) -> None:
-    done = ran(project.root, "| head -c 1", "completion", "bash")
-    assert (done.stdout, done.stderr) == ("#", "")
+    done = ran(project.root, "| head -c 1", "explain", "prompt")
+    assert (done.stdout, done.stderr) == ("p", "")
 
 
 def test_a_directory_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:

@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from omo.cli import demo
+from omo.hosts import setups
 from tests.hooks.conftest import ROOT, point_at
 from tests.project import Project
+
+OPEN = ["Open Claude Code in a project of yours, and type:", "  ulw fix the failing test"]
 
 
 @pytest.fixture
@@ -19,6 +23,19 @@ def environ(tmp_path: Path) -> dict[str, str]:
     home.mkdir()
     point_at(home, sys.executable)
     return {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "OMO_ENV_HOME": str(home)}
+
+
+def test_the_demo_ends_with_what_to_type_next(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    hosts = setups.every({"HOME": str(tmp_path)}, str(tmp_path))
+    assert demo.next_steps(hosts, Path("/a clone")) == [
+        "Install omo:",
+        "  claude plugin install omo --marketplace '/a clone'",
+        *OPEN,
+    ]
+    (tmp_path / ".claude" / "settings.json").write_text('{"enabledPlugins": {"omo@omo": true}}')
+    hosts = setups.every({"HOME": str(tmp_path)}, str(tmp_path))
+    assert demo.next_steps(hosts, Path("/a clone")) == OPEN
 
 
 def test_the_demo_plays_to_its_end(project: Project, environ: dict[str, str]) -> None:
@@ -34,7 +51,9 @@ def test_the_demo_plays_to_its_end(project: Project, environ: dict[str, str]) ->
         "git status: M add.py",
     ):
         assert line in ran.out
-    assert max(map(len, ran.out.splitlines())) <= 80
+    played, _, following = ran.out.partition("7. Now you\n")
+    assert max(map(len, played.splitlines())) <= 80
+    assert following.splitlines()[-1] == "  ulw fix the failing test"
     assert project.omo("demo", "--json", by="user", env=environ).json["steps"], "and nothing else is printed"
 
 

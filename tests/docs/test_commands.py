@@ -43,7 +43,11 @@ class Elsewhere:
 
 ELSEWHERE = [
     Elsewhere(r"claude plugin eval .+", "tests/e2e/test_evals.py", '"claude plugin eval "'),
-    Elsewhere(r"(?:\./bin/omo|omo setup|claude plugin (?!validate|eval)).+", "tests/e2e/test_readme.py", '"README.md"'),
+    Elsewhere(
+        r"(?:\./bin/omo|~/\.\S+/bin/omo|omo setup|claude plugin (?!validate|eval)).+",
+        "tests/e2e/test_readme.py",
+        '"README.md"',
+    ),
     Elsewhere(r"(?:session=|claude -p |omo (?:run|status --exit-code) ).+", "tests/e2e/test_ci.py", 'blocks("sh")'),
     Elsewhere(r"codex plugin .+", "tests/e2e/codex_client.py", '"plugin", "marketplace", "add"'),
     Elsewhere(r"copilot plugin .+", "tests/e2e/copilot_client.py", '"marketplace", "add"'),
@@ -54,6 +58,8 @@ ELSEWHERE = [
     Elsewhere(r'"\$python" -m mypy', ".ci/run", '"$python" -m mypy\n'),
     Elsewhere(r'"\$python" docs/make_cli\.py', ".ci/run", '"$python" docs/make_cli.py --check\n'),
     Elsewhere(r'"\$python" docs/make_hooks\.py', ".ci/run", '"$python" docs/make_hooks.py --check\n'),
+    Elsewhere(r'"\$python" docs/make_versions\.py', ".ci/run", '"$python" docs/make_versions.py --check\n'),
+    Elsewhere(r"\./bin/release VERSION", "tests/docs/test_release.py", '"bin" / "release"'),
     Elsewhere(r'"\$python" docs/make_schema\.py', ".ci/run", '"$python" docs/make_schema.py --check\n'),
     Elsewhere(r'"\$python" docs/make_picture\.py', ".ci/run", '"$python" docs/make_picture.py --check\n'),
     Elsewhere(r"\./docs/build", ".ci/run", "./docs/build\n"),

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from docs import make_release
+from omo import __version__
 from omo.cli.doctor import MODULES
 from omo.hooks import messages
+from tests.e2e import releases
 from tests.e2e.client import Client, environment
 from tests.e2e.conftest import Stage
+from tests.e2e.releases import copy_repository
 from tests.e2e.scripted_model import ScriptedModel, call, say
+from tests.hooks.conftest import ROOT, point_at
 from tests.terminal import terminal
 
 pytestmark = pytest.mark.client
@@ -23,21 +30,6 @@ pytestmark = pytest.mark.client
 USER_CONFIG = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
 PACKAGES = ("PIP_", "UV_", "SSL_", "REQUESTS_", "HTTP_", "HTTPS_", "NO_PROXY", "http", "no_proxy")
 BLOCK = messages.INSTRUCTIONS.strip()
-
-
-def copy_repository(root: Path, to: Path) -> None:
-    """What a clone would hold, and what is not committed yet."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=root,
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (root / name).is_file():
-            (to / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(root / name, to / name)
 
 
 @pytest.fixture
@@ -103,6 +95,45 @@ def test_installed_from_a_marketplace_it_just_works(
     for command in ("disable", "uninstall"):
         plugin(command, "omo@omo")
         leaves_nothing_behind(stage, first.session_id)
+
+
+def test_from_a_url_it_is_installed_in_a_line_and_the_next_version_arrives(
+    client: Client, model: ScriptedModel, project: Path, home: Path, tmp_path: Path
+) -> None:
+    stage = Stage(client, model, project, home, plugin=None)
+    clone = releases.clone(tmp_path / "clone")
+    clone.release(__version__)
+    clone.publish()
+    following = make_release.next_version(__version__)
+    ready = tmp_path / "environments"
+    ready.mkdir()
+    point_at(ready, sys.executable)
+
+    def plugin(line: str) -> str:
+        run = client.plugin(*line.split()[2:], home=home, cwd=project)
+        assert run.exit_code == 0, run.stdout + run.stderr
+        return run.stdout
+
+    def version_in_a_session() -> str:
+        model.script(call("Bash", command="omo --version"), say("That is it."))
+        stage.prompt("which omo is this?", env={"OMO_ENV_HOME": str(ready)})
+        return stage.tool_results()[0].strip()
+
+    with releases.hosted(clone) as url:
+        plugin(f"claude plugin install omo --marketplace {url}#release")
+        assert version_in_a_session() == f"omo {__version__}"
+        clone.add_section(following)
+        clone.release(following)
+        clone.publish()
+        (update,) = re.findall(r"`(claude plugin marketplace update .*?)`", (ROOT / "README.md").read_text("utf-8"))
+        for line in update.split(" && "):
+            plugin(line)
+        assert version_in_a_session() == f"omo {following}"
+
+    (installed,) = home.glob(f".claude/plugins/cache/omo/omo/{__version__}")
+    files = [path for path in installed.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= make_release.LARGEST
+    assert not [path for path in files if "tests" in path.parts]
 
 
 def typed(stage: Stage, omo: Path, *argv: str) -> str:

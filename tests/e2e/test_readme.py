@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from omo import __version__
 from tests.docs import pages
+from tests.e2e import releases
 from tests.e2e.client import Client, environment
-from tests.e2e.test_install import copy_repository
+from tests.e2e.releases import copy_repository
 from tests.hooks.conftest import point_at
 
 pytestmark = pytest.mark.client
@@ -31,14 +33,25 @@ def test_what_the_readme_says_to_type_works(client: Client, home: Path, plugin_r
     point_at(built, sys.executable)  # what the first session builds
     environ = environment(home, None, {"OMO_ENV_HOME": str(built)})
     environ["PATH"] = f"{programs}:{home / '.local' / 'bin'}:{environ['PATH']}"
-    lines = []
+    lines: list[str] = []
+    of_a_url: list[str] = []
     for block in pages.blocks(pages.ROOT / "README.md"):
         if block.language == "sh":
-            lines += block.text.splitlines()
+            kind = of_a_url if "$URL" in block.text else lines
+            kind += block.text.splitlines()
     printed = {line: typed(line, clone, environ) for line in lines}
     assert "Done, proven: gate check" in printed["./bin/omo demo"]
     assert not (home / ".local" / "bin" / "omo").exists()
     assert "omo" not in typed("claude plugin marketplace list", clone, environ)
+
+    released = releases.clone(tmp_path / "another clone")
+    released.release(__version__)
+    released.publish()
+    with releases.hosted(released) as url:
+        for line in of_a_url:
+            typed(line, tmp_path, {**environ, "URL": url})
+    assert (home / ".local" / "bin" / "omo").exists()
+    assert __version__ in typed("claude plugin list", tmp_path, environ)
 
 
 def typed(line: str, cwd: Path, environ: dict[str, str]) -> str:

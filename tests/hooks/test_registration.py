@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import re
 import subprocess
 import sys
 from typing import Any
 
 import pytest
 
+from omo import hosts
 from omo.hooks import main
 from tests.hooks.conftest import HOOKS, OF_CODEX, ROOT, command_of
 
@@ -37,6 +39,35 @@ def test_every_registration_is_what_the_table_says() -> None:
     check = [sys.executable, str(ROOT / "docs" / "make_hooks.py"), "--check"]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", hosts.NAMES)
+def test_a_registration_names_its_own_host_only(name: str) -> None:
+    """Users trust a hook by its text: a new host changes none of another's."""
+    host = hosts.named(name)
+    text = (ROOT / host.registration).read_text(encoding="utf-8")
+    named = {variable for variable in re.findall(r"\$\{?(\w+)", text) if variable.startswith(hosts.OWN_PREFIXES)}
+    own = (host.root_variable, host.data_variable, host.project_variable, host.shell_file_variable)
+    assert named <= set(own)
+    for other in hosts.every():
+        assert (other.session_variable in text) is False
+        assert (f"host={other.name} " in text) is (other is host)
+
+
+@pytest.mark.parametrize("name", hosts.NAMES)
+def test_a_hook_notices_the_host_around_it(name: str) -> None:
+    program = 'host=$1 around=; . "$2"; printf %s "$around"'
+    host = hosts.named(name)
+
+    def around(variable: str) -> str:
+        command = ["sh", "-uc", program, "sh", name, str(ROOT / "hooks" / "around.sh")]
+        return subprocess.run(command, env={variable: "s1"}, capture_output=True, text=True, check=True).stdout
+
+    for other in hosts.every():
+        assert around(other.session_variable) == (
+            "s1" if hosts.is_in_an_agents_shell(host, {other.session_variable: "s1"}) else ""
+        )
+    assert around("UNRELATED") == ""
 
 
 def test_what_codex_reads_holds_only_what_it_accepts() -> None:

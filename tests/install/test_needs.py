@@ -28,7 +28,7 @@ class Machine:
 
     def add_apt(self, *, works: bool = True) -> None:
         make = '"$CHMOD" +x "$BIN/$name"'
-        makes = f'for name; do case $name in zsh|fish|chromium|tmux|shellcheck) : >"$BIN/$name"; {make};; esac; done'
+        makes = f'for name; do case $name in chromium|tmux|shellcheck) : >"$BIN/$name"; {make};; esac; done'
         self.add("apt-get", f'echo "$DEBIAN_FRONTEND $*" >>"$LOG"\n{makes if works else "exit 100"}')
 
     def run(self, *options: str, code: int = 0) -> str:
@@ -47,39 +47,39 @@ class Machine:
 
 
 def test_nothing_is_done_or_said_where_nothing_is_missing(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "zsh", "fish", "chromium", "tmux", *RUNNERS)
+    machine = Machine(tmp_path, "chromium", "tmux", *RUNNERS)
     machine.add_apt()
     assert (machine.run(), machine.run("--install"), machine.asked) == ("", "", [])
 
 
 def test_what_is_missing_is_named_and_not_installed_unasked(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "zsh", "tmux", *RUNNERS)
+    machine = Machine(tmp_path, *RUNNERS)
     machine.add_apt()
-    assert machine.run() == SKIPPED.format(" fish chromium")
+    assert machine.run() == SKIPPED.format(" chromium tmux")
     assert machine.asked == []
 
 
 def test_what_is_missing_is_installed_when_asked_for(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "fish", "tmux", *RUNNERS)
+    machine = Machine(tmp_path, *RUNNERS)
     machine.add_apt()
-    assert machine.run("--install") == "tests/needs.sh: installing zsh chromium with apt-get\n"
+    assert machine.run("--install") == "tests/needs.sh: installing chromium tmux with apt-get\n"
     update, install = machine.asked
     assert update == "noninteractive update -qq"
     assert install.startswith("noninteractive install ")
     assert "--no-install-recommends" in install
-    assert install.endswith(" zsh chromium")
+    assert install.endswith(" chromium tmux")
     assert machine.run() == ""
 
 
 def test_more_than_the_tests_need_is_installed_by_its_name(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "zsh", "fish", "chromium", "tmux", *RUNNERS)
+    machine = Machine(tmp_path, "chromium", "tmux", *RUNNERS)
     machine.add_apt()
     assert machine.run("--install", "shellcheck") == "tests/needs.sh: installing shellcheck with apt-get\n"
     assert machine.run("--install", "shellcheck") == ""
 
 
 def test_a_package_that_is_called_otherwise_is_asked_for_by_its_own_name(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "zsh", "fish", "chromium", "tmux", *RUNNERS[1:])
+    machine = Machine(tmp_path, "chromium", "tmux", *RUNNERS[1:])
     machine.add_apt(works=False)
     assert machine.run("--install", code=1).splitlines()[0] == "tests/needs.sh: installing go with apt-get"
     assert machine.asked[0] == "noninteractive update -qq"
@@ -89,7 +89,7 @@ def test_a_package_that_is_called_otherwise_is_asked_for_by_its_own_name(tmp_pat
 
 
 def test_an_installation_that_fails_is_not_passed_over(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "zsh", "fish", "tmux", *RUNNERS)
+    machine = Machine(tmp_path, "tmux", *RUNNERS)
     machine.add_apt(works=False)
     told = machine.run("--install", code=1)
     assert told.splitlines()[1:] == ["tests/needs.sh: could not be installed: chromium"]

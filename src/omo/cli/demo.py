@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from omo import options, progress
 from omo.cli.setup import Installation
 from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
-from omo.hosts import rehearsal
+from omo.hosts import rehearsal, setups
 from omo.proof.run import CommandOutcome, child_environment
 from omo.proof.run import run as run_program
 from omo.result import Result
@@ -24,6 +25,7 @@ SESSION = "demo-session"
 WIDTH = 71  # with who speaks before it, a line fits 80 columns
 PATIENCE = 120.0  # seconds for each of its commands
 SHOWN = 8
+FIRST_WORDS = "ulw fix the failing test"
 SHOWN_OF_A_PROMPT = 4  # what the model is told is long, and not for the reader
 TEST = """\
 import unittest
@@ -45,6 +47,9 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     with tempfile.TemporaryDirectory(prefix="omo demo ") as directory:
         stage = Stage(Path(directory), context, quiet=arguments.json)
         play(stage)
+    stage.title("7. Now you")
+    for line in next_steps(setups.every(context.environ, context.root), plugin_root()):
+        stage.say(line)
     return Result({"steps": stage.steps}, "")
 
 
@@ -155,6 +160,22 @@ def play(stage: Stage) -> None:
     changed = stage.git("status", "--porcelain")
     stage.say(f"git status: {changed or 'clean'} (omo's own state ignores itself)")
     expect(changed == "M add.py", "the fix is the only change")
+
+
+def next_steps(hosts: Sequence[setups.HostSetup], plugin: Path) -> list[str]:
+    """Say how to install omo, unless a host has it, and what to type then."""
+    with_omo = [host for host in hosts if host.has_plugin()]
+    if with_omo:
+        return [f"Open {with_omo[0].title} in a project of yours, and type:", f"  {FIRST_WORDS}"]
+    here = []
+    for host in hosts:
+        if shutil.which(host.host.program, path=host.environ.get("PATH", "")):
+            here.append(host)
+    here = here or list(hosts[:1])
+    lines = ["Install omo:"]
+    for host in here:
+        lines.append(f"  {host.install_command.replace('PLACE', shlex.quote(str(plugin)))}")
+    return [*lines, f"Open {here[0].title} in a project of yours, and type:", f"  {FIRST_WORDS}"]
 
 
 def in_words(answer: str, on_block: str) -> str:

@@ -39,7 +39,7 @@ MOST_DETAILS = 20
 INDENT = " " * 9
 MODULES = (
     *("pydantic", "filelock", "orjson", "markdown_it", "yaml", "regex"),
-    *("PIL", "rich", "jinja2", "shtab"),
+    *("PIL", "rich", "jinja2"),
 )
 IMPORTS = """
 import json, sys
@@ -53,8 +53,8 @@ for name in sys.argv[2:]:
 print(json.dumps(broken))
 """
 HOOK_FILES = (
-    *("hooks/launch.sh", "hooks/session-start.sh", "hooks/not-ready.sh", "hooks/home.sh", "hooks/environment.sh"),
-    *("hooks/event.py", "hooks/build_environment.py"),
+    *("hooks/launch.sh", "hooks/session-start.sh", "hooks/not-ready.sh", "hooks/around.sh", "hooks/home.sh"),
+    *("hooks/environment.sh", "hooks/event.py", "hooks/build_environment.py"),
 )
 SESSION = "omo-doctor"
 NO_SHELL = "put a POSIX sh on PATH"

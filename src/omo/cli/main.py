@@ -32,7 +32,6 @@ FOR_YOU = {
     "setup": ("omo.cli.setup", "omo on your PATH, in the status line, or all away"),
     "doctor": ("omo.cli.doctor", "can omo work here, and if not, what mends it"),
     "demo": ("omo.cli.demo", "watch an ultrawork session from first word to release"),
-    "completion": ("omo.cli.completion", "completion for your shell: bash, zsh, fish"),
 }
 FOR_THE_AGENT = {
     "next": ("omo.cli.next", "the next step of what is on in this session, with all that is needed to do it"),

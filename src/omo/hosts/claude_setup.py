@@ -62,6 +62,7 @@ class Setup(HostSetup):
     host = claude.HOST
     name, title = host.name, "Claude Code"
     oldest_tested = (2, 1, 197)
+    install_command = "claude plugin install omo --marketplace PLACE"
     reinstall_command = f"{UNINSTALL} && {INSTALL}"
     uninstall_command = f"{UNINSTALL} && claude plugin marketplace remove omo"
     hooks_switch = "disableAllHooks"

@@ -32,6 +32,7 @@ ASK_FOR_HOOKS = ("sh", "-c", "{ cat; sleep 2; } | codex app-server")
 class Setup(HostSetup):
     host = codex.HOST
     name, title = host.name, "Codex"
+    install_command = "codex plugin marketplace add PLACE && codex plugin add omo@omo"
     reinstall_command = "codex plugin remove omo@omo && codex plugin add omo@omo"
     uninstall_command = "codex plugin remove omo@omo && codex plugin marketplace remove omo"
     needs_agents = True

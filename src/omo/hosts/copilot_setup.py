@@ -32,6 +32,7 @@ class Setup(HostSetup):
     host = copilot.HOST
     name, title = host.name, "Copilot CLI"
     oldest_tested = (1, 0, 102)
+    install_command = "copilot plugin marketplace add PLACE && copilot plugin install omo@omo"
     reinstall_command = "copilot plugin uninstall omo@omo && copilot plugin install omo@omo"
     uninstall_command = "copilot plugin uninstall omo@omo && copilot plugin marketplace remove omo"
     hooks_switch = "disableAllHooks"

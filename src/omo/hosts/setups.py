@@ -93,6 +93,7 @@ class HostSetup:
     name = ""
     title = ""
     oldest_tested = (0, 0, 0)
+    install_command = ""  # from PLACE, a directory or the address of a repository
     reinstall_command = uninstall_command = ""
     hooks_switch = ""  # the setting that keeps every hook from running
     needs_agents: ClassVar[bool] = False  # it takes none from a plugin, so `omo setup NAME` writes them for it

@@ -1,10 +1,11 @@
-"""Regular expressions written by a model: refused when filed if they prove nothing, bounded in time when run."""
+"""Regular expressions written by a model: refused when filed if they prove nothing, bounded in time when run.
+
+The library is loaded by the first pattern that is tried: most commands try none.
+"""
 
 from __future__ import annotations
 
 import time
-
-import regex
 
 LONGEST = 1000
 SECONDS = 2.0
@@ -23,6 +24,8 @@ def defect(pattern: str) -> str | None:
     """Why the pattern cannot be used, or None."""
     if len(pattern) > LONGEST:
         return f"{len(pattern)} characters long, at most {LONGEST} are allowed"
+    import regex
+
     try:
         if any(all(found(pattern, text, SECONDS) for text in row) for row in (_ANY_TEXT, _ANY_LINE)):
             return r"matches any text and so proves nothing; write what must be there (no output at all is \A\Z)"
@@ -37,6 +40,8 @@ def defect(pattern: str) -> str | None:
 
 def found(pattern: str, text: str, seconds: float = SECONDS) -> bool:
     """Whether the pattern is found anywhere; `^` and `$` also match at line ends. Raises TooSlow."""
+    import regex
+
     try:
         return regex.compile(pattern, regex.MULTILINE).search(text, timeout=seconds) is not None
     except (TimeoutError, MemoryError):

@@ -9,16 +9,17 @@ import textwrap
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from functools import cache
+from typing import TYPE_CHECKING
 
 from omo.shell import commands, name, program
 from omo.shell.programs import git_verb, option
 from omo.workflows.ultraplan.models import Manifest
 
-# Only blocks matter here; reading emphasis and links costs time, and what a pattern is about stays as it was written.
-_MARKDOWN = MarkdownIt("commonmark").disable("inline")
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
 _MARKER = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _LABEL = re.compile(
     r"(?P<bold>\*\*|__|\*|_|)(?P<label>[A-Za-z][\w -]{0,40}?)\s*(?:\((?P<remark>[^()]*)\))?"
@@ -71,7 +72,7 @@ class Page:
 
     def __init__(self, text: str) -> None:
         self.lines = re.split(r"\r\n?|\n", text)
-        self._tokens = _MARKDOWN.parse("\n".join(self.lines))
+        self._tokens = _reader().parse("\n".join(self.lines))
         self._mapped = [(index, token) for index, token in enumerate(self._tokens) if token.map]
         self._starts = [_span(token)[0] for _, token in self._mapped]  # blocks come in the order of their lines
 
@@ -239,6 +240,17 @@ def _commit_message(words: list[str]) -> str:
     if name(words) != "git" or verb[:1] != ["commit"]:
         return ""
     return "".join(option(verb, "m", "--message")[:1])
+
+
+@cache
+def _reader() -> MarkdownIt:
+    """Return what reads blocks only: emphasis and links cost time, and a pattern is about what was written.
+
+    It is loaded by the first plan that is read: a report, and what looks at sessions, may have none.
+    """
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").disable("inline")
 
 
 def _span(token: Token) -> tuple[int, int]:
