@@ -63,11 +63,11 @@ def is_inside(path: str, directory: str) -> bool:
 
 def may_name(path: str, root: str) -> bool:
     """Return whether a variable may name this place: what is relative or in the project is the clone's to choose. A
-    project that is the user's home is no clone."""
+    project that is the user's home, or all there is, is no clone."""
     if not os.path.isabs(path):
         return False
     top = top_of(root)
-    return not is_inside(path, top) or _is_system_home(top)
+    return not is_inside(path, top) or top == os.sep or _is_system_home(top)
 
 
 def home_of(environ: Mapping[str, str], root: str) -> str:
