@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from omo import hosts, masking, settings
+from omo import hosts, settings
 from omo.clock import stamp
 from omo.deadline import HOOK_SECONDS, Deadline
 from omo.errors import Newer, OmoError, Unreadable
@@ -303,7 +303,11 @@ def _with_lines(lines: list[str], answer: Answer, event: Event) -> Answer:
 
 
 def _masked(answer: Answer) -> Answer:
-    """The same without secrets that somebody's words had in them."""
+    """Return the answer without secrets that somebody's words had in it. Most answers are empty."""
+    if not (answer.reason or answer.context or answer.message or answer.line):
+        return answer
+    from omo import masking
+
     answer.reason, answer.context = masking.mask(answer.reason), masking.mask(answer.context)
     answer.message, answer.line = masking.mask(answer.message), masking.mask(answer.line)
     return answer
@@ -311,6 +315,8 @@ def _masked(answer: Answer) -> Answer:
 
 def log(state: str, name: str, error: BaseException) -> None:
     """Detail for `omo doctor`. Only where there is a state directory already; never a second failure."""
+    from omo import masking
+
     try:
         path = paths.log_file(state)
         if store.link_to_state(path) is not None:

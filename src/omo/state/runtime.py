@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from omo import masking, table
+from omo import table
 from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
@@ -240,6 +240,8 @@ def _recorded(
 
     def note(rows: Sequence[LedgerRow]) -> None:
         ownership.note_words(state, rows)
+
+    from omo import masking
 
     row: SessionRow = masking.masked_row(without(change.row, "invalid"))
     row["lastUsedAt"] = stamp(now)
