@@ -118,6 +118,18 @@ def test_a_state_that_looks_alive_is_left_alone_and_both_ways_are_named(host: Ho
     assert clone.stop().blocks
 
 
+def test_an_id_alone_makes_nothing_ours(host: Host) -> None:
+    host.write("a.py", "x = 1\n")
+    host.write(".sisyphus/cc-omo/id", "0" * 32 + "\n")
+    host.git("add", "-f", ".")
+    host.commit()
+    assert standing(host.project) == ownership.FOREIGN
+    assert NOT_MADE_BY_YOU in host.prompt("ulw fix it", env=SHOWS).json["systemMessage"]
+    assert Path(host.state, "id").read_text() != "0" * 32 + "\n"
+    assert host.stop().blocks
+    assert standing(host.project) == ownership.OURS
+
+
 def test_what_is_not_adopted_is_moved_aside(host: Host, tmp_path: Path) -> None:
     arm(host)
     shutil.copytree(host.project, tmp_path / "theirs")
@@ -183,7 +195,7 @@ def test_a_link_in_the_project_leads_to_nobody_s_state(host: Host, tmp_path: Pat
     clone = at(host, tmp_path / "theirs")
     copied(clone.project, git_init)
     (clone.project / ".sisyphus").symlink_to(host.project / ".sisyphus")
-    assert standing(clone.project) == ownership.FOREIGN
+    assert standing(clone.project) == ownership.LINKED
     before = snapshot(host.project)
     said = clone.prompt("ulw do it", env=SHOWS, session_id="new").json["systemMessage"]
     assert ".sisyphus is a link, and omo writes nothing behind it" in said

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NOWHERE = "/proc/omo"  # nothing is there on any system, and nobody can make it
-OURS_AND_EMPTY = frozenset((".gitignore", "id"))
+EMPTY = frozenset((".gitignore",))  # an id without a record is a stranger's, too
 
 # How a state directory stands.
 OURS, ABSENT, FOREIGN, NO_PLACE = "ours", "absent", "foreign", "no-place"
@@ -106,7 +106,7 @@ def look(state: str, root: str, session: str = "") -> Ownership:
 def is_empty(state: str) -> bool:
     """Return whether nothing is there that anybody could believe."""
     try:
-        return OURS_AND_EMPTY.issuperset(os.listdir(state))
+        return EMPTY.issuperset(os.listdir(state))
     except store.ABSENT_STATE:
         return True
     except OSError:

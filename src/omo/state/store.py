@@ -210,16 +210,25 @@ def keep_as(path: str, why: str, now: float) -> str:
 
 
 def write_new(path: str, text: str) -> bool:
-    """Write a small file that must not be there. False where something is."""
+    """Write a small file that must not be there, whole from the first moment. False where something is."""
+    aside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    except FileExistsError:
-        return False
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(encode(text))
+        if os.path.lexists(path):
+            return False
+        try:
+            os.link(aside, path)
+        except FileExistsError:
+            return False
+        except OSError:
+            os.rename(aside, path)  # a file system without hard links
+        return True
     except OSError as error:
         raise unwritable(path, error) from None
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(encode(text))
-    return True
+    finally:
+        _remove(aside)
 
 
 def move_to(source: str, target: str) -> str:
