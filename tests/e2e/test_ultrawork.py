@@ -106,6 +106,8 @@ def test_the_agent_may_neither_stop_it_nor_write_the_state_and_finds_omo_everywh
     stage: Stage, tmp_path: Path
 ) -> None:
     (stage.project / "deep down").mkdir()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
     target = stage.state / "runtime.local.json"
     client = shlex.join([str(stage.client.binary), "-p", "--plugin-dir", str(stage.plugin)])
     stage.model.script(
@@ -115,7 +117,7 @@ def test_the_agent_may_neither_stop_it_nor_write_the_state_and_finds_omo_everywh
         call("Write", file_path=str(target), content='{"version": 1, "live": [], "sessions": {}}'),
         call("Edit", file_path=str(target), old_string='"enabled": true', new_string='"enabled": false'),
         bash("cd 'deep down' && omo ulw status"),
-        bash(f"cd {tmp_path} && omo ulw status"),
+        bash(f"cd {elsewhere} && omo ulw status"),
         say("It holds me."),
     )
     run = stage.prompt("ulw fix the flaky tests")
@@ -127,7 +129,7 @@ def test_the_agent_may_neither_stop_it_nor_write_the_state_and_finds_omo_everywh
         assert "is omo's own state and is not edited by hand: omo ulw status shows it" in denied
     for status in statuses:
         assert status.startswith(f"session {run.session_id} (this session): ultrawork active")
-    assert not (tmp_path / ".sisyphus").exists()
+    assert list(elsewhere.iterdir()) == []
     assert stage.kinds(run.session_id) == ["activated:leading", "denied", "denied", "blocked:block", "allowed:cap"]
 
 
