@@ -52,7 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["TZ"] = "UTC"  # people are told the time where they are
     time.tzset()
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
-        # Programs of a test's project write their bytecode there, as a user's do; this run keeps its own elsewhere.
+        # A project's bytecode lies in the project, as a user's does. Only what runs the tests keeps its own elsewhere.
         os.environ.pop("PYTHONPYCACHEPREFIX", None)
     # Else each worker, and each program that a test starts, compiles everything again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

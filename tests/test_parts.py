@@ -20,6 +20,17 @@ NPM = """#!/bin/sh
 echo "$1 in $PWD" >>"$CALLS"
 mkdir -p node_modules/.bin
 """
+# What a test starts compiles what it imports.
+TEST = """import os
+import subprocess
+import sys
+
+
+def test_it():
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPYCACHEPREFIX"}
+    subprocess.run([sys.executable, "-c", "import it"], cwd="src", env=environ, check=True)
+    assert os.listdir("src") != ["it.py"]
+"""
 CONFTEST = """def pytest_addoption(parser):
     parser.addoption("--part")
 
@@ -39,7 +50,10 @@ def clone(tmp_path: Path) -> Path:
         shutil.copy(ROOT / name, root / name)
     (root / "tests" / "python").write_text(f"#!/bin/sh\necho '{sys.executable}'\n", encoding="utf-8")
     (root / "tests" / "python").chmod(0o755)
-    (root / "tests" / "test_it.py").write_text("def test_it():\n    pass\n", encoding="utf-8")
+    for folder in ("src", "docs", "bench", "hooks"):
+        (root / folder).mkdir()
+    (root / "src" / "it.py").touch()
+    (root / "tests" / "test_it.py").write_text(TEST, encoding="utf-8")
     (root / "tests" / "conftest.py").write_text(CONFTEST, encoding="utf-8")
     (root / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\ntestpaths = tests\n", encoding="utf-8")
     # Else each run would compile pytest anew.
