@@ -10,9 +10,23 @@ SHORT, CLIENTS = "short", "clients"
 ROOT = Path(__file__).resolve().parents[1]
 # Files and folders whose tests need what must be fetched, or take longer than what they tell a developer is worth.
 IN_CLIENTS = (
+    "tests/cli/test_completion.py",
+    "tests/cli/test_demo.py",
+    "tests/cli/test_doctor.py",
+    "tests/cli/test_long_ledger.py",
+    "tests/cli/test_receipt.py",
     "tests/e2e/",
+    "tests/hooks/test_fuzz.py",
+    "tests/hooks/test_load.py",
+    "tests/hooks/test_without_a_workflow.py",
     "tests/hunt/",
     "tests/install/",
+    "tests/proof/test_held_lines.py",
+    "tests/report/test_browser.py",
+    "tests/state/test_contention.py",
+    "tests/test_ceremony.py",
+    "tests/test_experiment_bench.py",
+    "tests/verify/test_deadlocks.py",
 )
 MARKERS = ("client", "install", "long")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,13 +22,12 @@ NAMED_AT_THE_END = [which for which in every_ending() if which.name.endswith(NAM
 SHORT = frozenset((ROOT / "tests" / "short_endings.txt").read_text(encoding="utf-8").splitlines())
 
 
-def cases(endings: list[Ending]) -> Iterator[object]:
-    """Endings that decide nothing but what those of the short run do are for the long one."""
-    for which in endings:
-        yield pytest.param(which, id=which.title, marks=() if which.title in SHORT else pytest.mark.long)
+def case(which: Ending) -> object:
+    """An ending that decides nothing but what those of the short run decide is not played in that."""
+    return pytest.param(which, id=which.title, marks=() if which.title in SHORT else pytest.mark.long)
 
 
-@pytest.mark.parametrize("which", cases(WITH_A_RIGHT_WORD))
+@pytest.mark.parametrize("which", [case(which) for which in WITH_A_RIGHT_WORD])
 def test_the_user_is_told_what_happened(which: Ending, tmp_path: Path) -> None:
     if which.missing:
         pytest.skip(f"{', '.join(which.missing)} is not here")
@@ -38,7 +36,7 @@ def test_the_user_is_told_what_happened(which: Ending, tmp_path: Path) -> None:
     assert (told.code == 0) is (told.word in DONE), "whoever reads no sentences is told the same\n" + told.log[-1]
 
 
-@pytest.mark.parametrize("which", cases(NAMED_AT_THE_END))
+@pytest.mark.parametrize("which", [case(which) for which in NAMED_AT_THE_END])
 def test_what_is_conceded_is_named(which: Ending, tmp_path: Path) -> None:
     played(which, tmp_path)  # which looks for it
 
