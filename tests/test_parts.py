@@ -122,6 +122,37 @@ def collected(*options: str) -> list[str]:
     return [line for line in done.stdout.splitlines() if line.startswith("tests/")]
 
 
+@pytest.mark.parametrize(
+    ("short", "clients", "code"),
+    [
+        ("passed", "passed", 0),
+        ("passed", "root reads everything", 0),
+        ("zsh is not here", "passed", 1),
+        ("passed", "", 1),
+    ],
+)
+def test_ci_fails_if_a_part_has_skipped_what_should_have_run(
+    tmp_path: Path, short: str, clients: str, code: int
+) -> None:
+    reports = []
+    for name, outcome in {"short": short, "clients": clients}.items():
+        skipped = "" if outcome == "passed" else f'<skipped message="{outcome}"/>'
+        case = f'<testcase classname="tests.test_it" name="test_it">{skipped}</testcase>' if outcome else ""
+        reports.append(tmp_path / f"{name}.xml")
+        reports[-1].write_text(f"<testsuites><testsuite>{case}</testsuite></testsuites>", encoding="utf-8")
+    command = [sys.executable, ROOT / ".ci" / "skipped.py", *reports]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+
+
+def test_ci_runs_both_parts_and_reads_both_reports() -> None:
+    lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert './tests/run --junitxml="$report/short.xml"' in lines
+    assert './tests/run --clients --junitxml="$report/clients.xml"' in lines
+    assert '"$python" .ci/skipped.py "$report/short.xml" "$report/clients.xml"' in lines
+    assert '"$python" docs/make_hosts.py "$report/clients.xml" --check' in lines
+
+
 def test_each_folder_of_the_source_has_tests_to_run_after_a_change() -> None:
     _, _, rest = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("| folder | tests |\n|---|---|\n")
     rows = dict(line.strip("| ").split(" | ") for line in rest.partition("\n\n")[0].splitlines())
