@@ -140,7 +140,7 @@ def test_ci_fails_if_a_part_has_skipped_what_should_have_run(
         case = f'<testcase classname="tests.test_it" name="test_it">{skipped}</testcase>' if outcome else ""
         reports.append(tmp_path / f"{name}.xml")
         reports[-1].write_text(f"<testsuites><testsuite>{case}</testsuite></testsuites>", encoding="utf-8")
-    command = [sys.executable, ROOT / ".ci" / "skipped.py", *reports]
+    command = [sys.executable, str(ROOT / ".ci" / "skipped.py"), *map(str, reports)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == code, done.stdout + done.stderr
 
