@@ -12,7 +12,6 @@ ROOT = Path(__file__).resolve().parents[1]
 IN_CLIENTS = (
     "tests/cli/test_completion.py",
     "tests/cli/test_demo.py",
-    "tests/cli/test_doctor.py",
     "tests/cli/test_long_ledger.py",
     "tests/cli/test_receipt.py",
     "tests/e2e/",
