@@ -201,6 +201,7 @@ def source_of(place: str) -> str:
     return "\n".join(text.splitlines()[first - 1 : found.end_lineno])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "options"),
     [
