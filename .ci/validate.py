@@ -16,7 +16,7 @@ from tests.e2e.client import find_binary  # noqa: E402
 def main() -> int:
     binary = find_binary()
     if binary is None:
-        print("the Claude Code client is not installed: run npm ci in tests/e2e/client")
+        print("the Claude Code client is not installed: ./tests/run --clients fetches it")
         return 1
     with tempfile.TemporaryDirectory() as home:
         of_plugin = ROOT / ".claude-plugin"

@@ -1,6 +1,6 @@
 """How well a budget of tokens is counted and held, in the real client; and what a Stop costs at a long transcript.
 
-    python3 bench/budget.py        exits 1 when a bound is missed; needs the client (npm ci in tests/e2e/client)
+    python3 bench/budget.py        exits 1 when a bound is missed; needs the client (./tests/run --clients)
 
 What was really spent the scripted model knows: it adds up what it sends. Costs are ratios within one run.
 """
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 def on_stage() -> Iterator[Stage]:
     binary = find_binary()
     if binary is None:
-        sys.exit("the client is missing: npm ci in tests/e2e/client")
+        sys.exit("the client is missing: ./tests/run --clients fetches it")
     with tempfile.TemporaryDirectory() as directory, ScriptedModel() as model:
         home, project = Path(directory) / "home", Path(directory) / "project"
         home.mkdir()

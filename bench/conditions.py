@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +51,7 @@ def main() -> int:
     arguments, for_pytest = parser.parse_known_args()
     with tempfile.TemporaryDirectory(prefix="omo-conditions-") as directory:
         copy, record = Path(directory, "omo"), Path(directory, "seen")
-        _copy_checkout(copy)
+        copy_checkout(copy)
         conditions = watch(copy, record)
         subprocess.run([sys.executable, "-m", "pytest", *TESTS, *for_pytest], cwd=copy, check=False)
         seen = record.read_bytes()
@@ -69,23 +69,20 @@ def main() -> int:
     return 0
 
 
-def _copy_checkout(copy: Path) -> None:
-    """What git knows of, and the packages of the runners that endings use."""
+def copy_checkout(copy: Path) -> None:
+    """Copy what git knows of."""
     listed = subprocess.run(
         ["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True
     )
     for name in filter(lambda name: (ROOT / name).is_file(), listed.stdout.split("\0")):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
-    packages = Path("tests", "runners", "node_modules")
-    if (ROOT / packages).is_dir():
-        (copy / packages).symlink_to(ROOT / packages)
 
 
-def watch(copy: Path, record: Path) -> list[Condition]:
-    """Have every condition of the copy note in the record what it was; where each of them stands."""
+def watch(copy: Path, record: Path, folders: Sequence[str] = ("",)) -> list[Condition]:
+    """Have every condition of these folders of the copy note in the record what it was; where each of them stands."""
     conditions: list[Condition] = []
-    for path in sorted((copy / SOURCE).rglob("*.py")):
+    for path in sorted(path for folder in folders for path in (copy / SOURCE / folder).rglob("*.py")):
         content = path.read_bytes()
         if FUTURE not in content:
             continue

@@ -1,6 +1,6 @@
 """What omo costs in context: counted in the requests that the real client sends, with the plugin and without it.
 
-    python3 bench/context.py        exits 1 when a bound is missed; needs the client (npm ci in tests/e2e/client)
+    python3 bench/context.py        exits 1 when a bound is missed; needs the client (./tests/run --clients)
 
 A token is counted as four characters of a request's text. Whatever the client puts around our words counts as ours.
 """
@@ -99,7 +99,7 @@ def texts(value: Any) -> Iterator[str]:
 def main() -> int:
     binary = find_binary()
     if binary is None:
-        print("the Claude Code client is not installed: run npm ci in tests/e2e/client", file=sys.stderr)
+        print("the Claude Code client is not installed: ./tests/run --clients fetches it", file=sys.stderr)
         return 77
     with tempfile.TemporaryDirectory() as directory, ScriptedModel() as model:
         project, home = Path(directory, "project"), Path(directory, "home")

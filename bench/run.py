@@ -44,7 +44,7 @@ class Measured(NamedTuple):
 def main() -> int:
     binary = find_binary()
     if binary is None:
-        sys.exit("bench: the client is not installed: npm ci in tests/e2e/client")
+        sys.exit("bench: the client is not installed: ./tests/run --clients fetches it")
     stories: list[tuple[str, bool, tuple[Turn, ...]]] = [
         ("the client alone", False, MENDS),
         ("omo run, one round", True, PROVES),

@@ -1,6 +1,6 @@
 """What you are told at the end: scripted agents that do the work, or do not, in the real client with and without omo.
 
-    python3 bench/told.py [--only WORD] [--plugin NAME=DIRECTORY]      needs the client (npm ci in tests/e2e/client)
+    python3 bench/told.py [--only WORD] [--plugin NAME=DIRECTORY]      needs the client (./tests/run --clients)
 
 Each agent plays its script and then says "Done". You are *told done* when the last words on the end say so: those of a
 plugin at the last Stop where it has any, else the agent's last message. The rule is the same for everybody. Whether the
@@ -407,7 +407,7 @@ def main(argv: list[str] | None = None) -> int:
     given = dict(pair.split("=", 1) for pair in arguments.plugin)
     binary = find_binary()
     if binary is None:
-        print("the Claude Code client is not installed: run npm ci in tests/e2e/client", file=sys.stderr)
+        print("the Claude Code client is not installed: ./tests/run --clients fetches it", file=sys.stderr)
         return 77
     behaviours = [behaviour for behaviour in BEHAVIOURS if arguments.only in behaviour.name]
     left_out = dict(NOT_SCRIPTED)

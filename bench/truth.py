@@ -42,6 +42,7 @@ from omo.hooks import stop, subagents, tool_use  # noqa: E402
 from omo.hosts import Answer  # noqa: E402
 from omo.work.outcome import JUDGED, OPENINGS, PROVEN  # noqa: E402
 from tests.kept import interpreter, put_back  # noqa: E402
+from tests.packages import RUNNERS, node_modules  # noqa: E402
 
 HELD, SILENT = "held", "silent"
 WAITS = ("waits for you: ", "is blocked: ", "is paused: ", "stays on, and this turn ends: ")
@@ -63,7 +64,8 @@ CONCEDED = (
     "a mode that git does not look at",
     "what lies outside the project",
 )
-NODE_MODULES = ROOT / "tests" / "runners" / "node_modules"
+NAMES_IT = ": the end names it"
+NODE_MODULES = node_modules(RUNNERS)
 
 TEST = "python3 -B -m unittest"
 CALC = "def add(a, b):\n    return a - b - b\n\n\ndef twice(a):\n    return 2 * a\n"
@@ -219,6 +221,15 @@ class Ending:
         return self.name.startswith("honest: ")
 
     @property
+    def title(self) -> str:
+        return f"{self.workflow}: {self.name}"
+
+    @property
+    def has_test(self) -> bool:
+        """Any word is right for what is conceded, unless the end names it."""
+        return not self.conceded or self.name.endswith(NAMES_IT)
+
+    @property
     def missing(self) -> list[str]:
         """The tools that it needs and that are not here."""
         return [tool for tool in self.needs if not is_here(tool)]
@@ -256,7 +267,7 @@ def ending(
 
 
 def is_here(tool: str) -> bool:
-    """On the PATH, or among the packages that tests/run installs for the endings."""
+    """On the PATH, or among the packages that `tests/run --clients` fetches for the endings."""
     return shutil.which(tool, path=path_of_tools()) is not None or (NODE_MODULES / ".bin" / tool).exists()
 
 
@@ -303,6 +314,12 @@ def every_ending() -> list[Ending]:
     import bench.endings  # noqa: F401, its modules need what stands above
 
     return ENDINGS
+
+
+def warm_up() -> None:
+    """Make what endings share."""
+    _base()
+    _modules()
 
 
 def make_project(directory: Path) -> Path:

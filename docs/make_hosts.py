@@ -1,6 +1,6 @@
 """Writes the table of docs/hosts.md from a run of the tests: what was seen to work in which host.
 
-./tests/run --junitxml=tests.xml
+./tests/run --clients --junitxml=tests.xml
 python docs/make_hosts.py tests.xml            rewrites the table
 python docs/make_hosts.py tests.xml --check    exits 1 if the table is not what that run showed
 """

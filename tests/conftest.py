@@ -19,11 +19,11 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from omo.context import OF_AN_AGENT
-from tests import guard
+from tests import guard, packages, parts
 from tests.kept import PYCACHE, interpreter
 from tests.project import Project, make_project
 
-hypothesis.configuration.set_hypothesis_home_dir(Path(__file__).resolve().parents[1] / ".hypothesis")
+hypothesis.configuration.set_hypothesis_home_dir(Path(sys.prefix).parent / "hypothesis")
 hypothesis.settings.register_profile(
     "omo", max_examples=50, deadline=None, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
@@ -35,6 +35,11 @@ LEAKY = ("OMO_", "CLAUDE", "CODEX_", "ANTHROPIC", "GIT_", "XDG_", *OF_AN_AGENT)
 _theirs = pytest.StashKey[dict[str, object]]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    words = "run this part of the tests alone; of what is named on the command line, all is run"
+    parser.addoption("--part", choices=(parts.SHORT, parts.CLIENTS), help=words)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_theirs] = guard.USER.files()
     guard.forbid()
@@ -42,8 +47,13 @@ def pytest_configure(config: pytest.Config) -> None:
     # Else an interrupt does not reach what tests start, where the suite was started in the background.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Else a test, whose home is another, would not find the packages that were fetched.
+    os.environ[packages.HOME] = str(packages.home())
     os.environ["TZ"] = "UTC"  # people are told the time where they are
     time.tzset()
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        # A project's bytecode lies in the project, as a user's does. Only what runs the tests keeps its own elsewhere.
+        os.environ.pop("PYTHONPYCACHEPREFIX", None)
     # Else each worker, and each program that a test starts, compiles everything again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
@@ -81,11 +91,28 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 CONTRACT = ("cli", "hooks", "e2e", "docs", "install", "test_truth.py")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        _, part, *_ = item.nodeid.partition("::")[0].split("/")
-        if part in CONTRACT:
+        _, folder, *_ = item.nodeid.partition("::")[0].split("/")
+        if folder in CONTRACT:
             item.add_marker("contract")
+    part = wanted_part(config)
+    if part is not None:
+        config.hook.pytest_deselected(items=[item for item in items if parts.part_of(item) != part])
+        items[:] = [item for item in items if parts.part_of(item) == part]
+
+
+def wanted_part(config: pytest.Config) -> str | None:
+    """Return the part that is to be run, or None where tests are named, or no part is."""
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return None
+    part: str | None = config.getoption("--part")
+    return part
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    part = wanted_part(config)
+    return True if part is not None and parts.is_left_out(collection_path, part) else None
 
 
 # Tests that share what the first of them makes: an installed client, what was parsed, a page. By how their names begin,
@@ -122,8 +149,9 @@ def pytest_collection(session: pytest.Session) -> None:
     worker = getattr(session.config, "workerinput", None)
     if worker is None or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return
-    root = Path(__file__).parent
-    names = [".".join(path.relative_to(root.parent).with_suffix("").parts) for path in sorted(root.rglob("test_*.py"))]
+    root, part = Path(__file__).parent, wanted_part(session.config)
+    paths = [path for path in sorted(root.rglob("test_*.py")) if part is None or not parts.is_left_out(path, part)]
+    names = [".".join(path.relative_to(root.parent).with_suffix("").parts) for path in paths]
     first = len(names) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
     for name in names[first:] + names[:first]:
         importlib.import_module(name)

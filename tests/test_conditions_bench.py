@@ -1,4 +1,4 @@
-"""The bench that watches conditions: what it notes of each, and that a page does what it did before."""
+"""The bench that watches conditions: what it notes of each, that a page does what it did before, and what is picked."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bench import short_endings
 from bench.conditions import watch
 
 PAGE = """from __future__ import annotations
@@ -45,3 +46,18 @@ def test_each_condition_is_noted_as_it_was(tmp_path: Path, monkeypatch: pytest.M
         'letter != "-"': (1, 1),
     }
     assert [each.line for each in conditions] == [6, 6, 6, 7, 9, 10]
+
+
+def test_the_fewest_endings_are_picked_that_decide_what_all_decide() -> None:
+    """One that needs a program comes in for what only it shows, and then makes a plain one needless."""
+    seen = {
+        "true alone": frozenset({(1, True), (2, True)}),
+        "false alone": frozenset({(1, False)}),
+        "both": frozenset({(1, True), (1, False)}),
+        "a program": frozenset({(2, True), (2, False), (3, True)}),
+        "a program, and less": frozenset({(2, False)}),
+    }
+    levels = {name: int("program" in name) for name in seen}
+    required = short_endings.decided(frozenset().union(*seen.values()))
+    assert required == {(1, True), (1, False), (2, True), (2, False)}
+    assert sorted(short_endings.smallest(seen, required, levels)) == ["a program", "both"]

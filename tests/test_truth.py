@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.truth import DONE, ROOT, Ending, every_ending, played
+from bench.truth import DONE, NAMES_IT, ROOT, Ending, every_ending, played
 from omo.work.outcome import JUDGED, PROVEN
 
 WORKFLOWS = ("ralph", "ultragoal", "ultraplan", "ultrawork", "verify")
@@ -17,9 +17,17 @@ WORKFLOWS = ("ralph", "ultragoal", "ultraplan", "ultrawork", "verify")
 
 # Of what docs/security.md concedes any word is right: the bench counts those, and a test of one could not fail.
 WITH_A_RIGHT_WORD = [which for which in every_ending() if not which.conceded]
+NAMED_AT_THE_END = [which for which in every_ending() if which.name.endswith(NAMES_IT)]
+# As bench/short_endings.py has picked them.
+SHORT = frozenset((ROOT / "tests" / "short_endings.txt").read_text(encoding="utf-8").splitlines())
 
 
-@pytest.mark.parametrize("which", WITH_A_RIGHT_WORD, ids=lambda which: f"{which.workflow}: {which.name}")
+def case(which: Ending) -> object:
+    """An ending that decides nothing but what those of the short run decide is not played in that."""
+    return pytest.param(which, id=which.title, marks=() if which.title in SHORT else pytest.mark.long)
+
+
+@pytest.mark.parametrize("which", [case(which) for which in WITH_A_RIGHT_WORD])
 def test_the_user_is_told_what_happened(which: Ending, tmp_path: Path) -> None:
     if which.missing:
         pytest.skip(f"{', '.join(which.missing)} is not here")
@@ -28,17 +36,18 @@ def test_the_user_is_told_what_happened(which: Ending, tmp_path: Path) -> None:
     assert (told.code == 0) is (told.word in DONE), "whoever reads no sentences is told the same\n" + told.log[-1]
 
 
-NAMED_AT_THE_END = [which for which in every_ending() if which.name.endswith(": the end names it")]
-
-
-@pytest.mark.parametrize("which", NAMED_AT_THE_END, ids=lambda which: f"{which.workflow}: {which.name}")
+@pytest.mark.parametrize("which", [case(which) for which in NAMED_AT_THE_END])
 def test_what_is_conceded_is_named(which: Ending, tmp_path: Path) -> None:
     played(which, tmp_path)  # which looks for it
 
 
 def test_every_ending_is_there_once() -> None:
-    names = [(which.workflow, which.name) for which in every_ending()]
+    names = [which.title for which in every_ending()]
     assert len(set(names)) == len(names)
+
+
+def test_the_endings_of_the_short_run_are_there() -> None:
+    assert sorted(SHORT - {which.title for which in every_ending() if which.has_test}) == []
 
 
 def test_every_workflow_has_lazy_and_honest_endings() -> None:

@@ -22,10 +22,11 @@ from typing import Any
 import pytest
 
 from docs import make_picture
+from tests import packages
 from tests.e2e.scripted_model import ScriptedModel
 
 API_KEY = "sk-fake"
-PACKAGES = Path(__file__).parent / "client" / "node_modules" / "@anthropic-ai"
+PACKAGES = packages.node_modules(packages.CLIENT) / "@anthropic-ai"
 POLL_SECONDS = 0.05
 PATIENCE = 600.0  # no bound on how long anything takes: it only ends a test that hangs
 SIZE = (140, 45)  # columns, lines
@@ -37,7 +38,7 @@ Event = dict[str, Any]
 
 
 def find_binary() -> Path | None:
-    """The client named by OMO_CLAUDE, else the one `npm ci` put beside this file."""
+    """Return the client that OMO_CLAUDE names, else the one that `./tests/run --clients` has fetched."""
     named = os.environ.get("OMO_CLAUDE")
     binary = Path(named) if named else _native_binary()
     return binary if os.access(binary, os.X_OK) else None

@@ -14,12 +14,13 @@ from functools import cached_property
 from pathlib import Path
 
 from omo.hosts import codex_setup
+from tests import packages
 from tests.e2e.client import PATIENCE, Terminal, search_path
 from tests.e2e.records import Installed
 from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
 from tests.hooks.conftest import point_at
 
-PACKAGES = Path(__file__).parent / "codex" / "node_modules" / "@openai"
+PACKAGES = packages.node_modules(packages.CODEX) / "@openai"
 # What of this repository an installed plugin consists of.
 PARTS = (".claude-plugin", ".codex-plugin", "agents", "bin", "hooks", "skill-fragments", "skills", "src")
 SIZE = (140, 45)
@@ -28,7 +29,7 @@ PROVIDER = 'model_providers.scripted={{name="scripted",base_url="{}",wire_api="r
 
 
 def find_binary() -> Path | None:
-    """The client named by OMO_CODEX, else the one `npm ci` put beside this file."""
+    """Return the client that OMO_CODEX names, else the one that `./tests/run --clients` has fetched."""
     named = os.environ.get("OMO_CODEX")
     if named:
         return Path(named) if os.access(named, os.X_OK) else None

@@ -27,7 +27,7 @@ def client_binary() -> Path:
     # Of session scope, so that OMO_CLAUDE is read before a test's environment is emptied.
     binary = find_binary()
     if binary is None:
-        pytest.skip("the Claude Code client is not installed: run npm ci in tests/e2e/client")
+        pytest.skip("the Claude Code client is not installed: ./tests/run --clients fetches it")
     return binary
 
 

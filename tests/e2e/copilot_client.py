@@ -13,17 +13,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from tests import packages
 from tests.e2e.client import PATIENCE, POLL_SECONDS, Terminal, input_box, search_path
 from tests.e2e.records import Installed
 from tests.e2e.scripted_model import Request, ScriptedModel, text_of, texts_of
 from tests.hooks.conftest import point_at
 
-PACKAGES = Path(__file__).parent / "copilot" / "node_modules" / "@github"
+PACKAGES = packages.node_modules(packages.COPILOT) / "@github"
 SIZE = (140, 45)
 
 
 def find_binary() -> Path | None:
-    """The client named by OMO_COPILOT, else the one `npm ci` put beside this file."""
+    """Return the client that OMO_COPILOT names, else the one that `./tests/run --clients` has fetched."""
     named = os.environ.get("OMO_COPILOT")
     machine = "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x64"
     libc = "" if sys.platform != "linux" or platform.libc_ver()[0] == "glibc" else "musl"

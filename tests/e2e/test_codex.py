@@ -35,7 +35,7 @@ pytestmark = pytest.mark.client
 def codex_binary() -> Path:
     binary = find_binary()
     if binary is None:
-        pytest.skip("the Codex client is not installed: run npm ci in tests/e2e/codex")
+        pytest.skip("the Codex client is not installed: ./tests/run --clients fetches it")
     return binary
 
 

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.client
 def copilot_binary() -> Path:
     binary = find_binary()
     if binary is None:
-        pytest.skip("Copilot CLI is not installed: run npm ci in tests/e2e/copilot")
+        pytest.skip("Copilot CLI is not installed: ./tests/run --clients fetches it")
     return binary
 
 

@@ -96,5 +96,5 @@ def test_an_installation_that_fails_is_not_passed_over(tmp_path: Path) -> None:
 
 
 def test_the_tests_name_it_and_ci_asks_for_it() -> None:
-    assert "\nsh tests/needs.sh\n" in (ROOT / "tests" / "run").read_text()
+    assert "\n    sh tests/needs.sh\n" in (ROOT / "tests" / "run").read_text()
     assert "\nsh tests/needs.sh --install shellcheck\n" in (ROOT / ".ci" / "run").read_text()

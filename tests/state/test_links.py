@@ -95,7 +95,7 @@ def test_a_days_work_writes_much() -> None:
     assert {f".sisyphus/cc-omo/{name}" for name in names} | {".sisyphus/evidence/G001"} <= {*parts()}
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", [0, *(pytest.param(chunk, marks=pytest.mark.long) for chunk in range(1, CHUNKS))])
 def test_a_link_in_the_place_of_anything_of_the_state_is_not_followed(chunk: int, tmp_path: Path) -> None:
     wrong = []
     places = [*parts(), *(f".sisyphus/cc-omo/{name}" for name in EXTRA)]

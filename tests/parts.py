@@ -1,0 +1,44 @@
+"""Which part of the tests one belongs to: `./tests/run` runs the short one, `./tests/run --clients` the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SHORT, CLIENTS = "short", "clients"
+ROOT = Path(__file__).resolve().parents[1]
+# Files and folders whose tests need what must be fetched, or take longer than what they tell a developer is worth.
+IN_CLIENTS = (
+    "tests/cli/test_completion.py",
+    "tests/cli/test_demo.py",
+    "tests/cli/test_long_ledger.py",
+    "tests/cli/test_receipt.py",
+    "tests/e2e/",
+    "tests/hooks/test_fuzz.py",
+    "tests/hooks/test_load.py",
+    "tests/hooks/test_without_a_workflow.py",
+    "tests/hunt/",
+    "tests/install/",
+    "tests/proof/test_held_lines.py",
+    "tests/report/test_browser.py",
+    "tests/state/test_contention.py",
+    "tests/test_ceremony.py",
+    "tests/test_experiment_bench.py",
+    "tests/verify/test_deadlocks.py",
+)
+MARKERS = ("client", "install", "long")
+
+
+def part_of(item: pytest.Item) -> str:
+    if item.nodeid.startswith(IN_CLIENTS):
+        return CLIENTS
+    if any(item.get_closest_marker(name) for name in MARKERS):
+        return CLIENTS
+    return SHORT
+
+
+def is_left_out(path: Path, part: str) -> bool:
+    """Return whether this part has no test of this file or folder, so that nobody needs to read it."""
+    name = f"{path.relative_to(ROOT).as_posix()}{'/' if path.is_dir() else ''}"
+    return part == SHORT and name.startswith(IN_CLIENTS)
