@@ -10,7 +10,6 @@ SHORT, CLIENTS = "short", "clients"
 ROOT = Path(__file__).resolve().parents[1]
 # Files and folders whose tests need what must be fetched, or take longer than what they tell a developer is worth.
 IN_CLIENTS = (
-    "tests/cli/test_completion.py",
     "tests/cli/test_demo.py",
     "tests/cli/test_long_ledger.py",
     "tests/cli/test_receipt.py",
