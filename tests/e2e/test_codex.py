@@ -532,3 +532,13 @@ def test_codex_tells_of_a_turn_in_which_omo_was_switched_off(codex: Codex) -> No
     terminal.wait_for("I wrote the docs.")
     assert " ".join(terminal.scrollback().split()).count(DID_NOT_RUN) == 1
     assert not codex.was_told(DID_NOT_RUN)
+
+
+def test_the_first_ulw_of_an_empty_home_has_the_environment_built_outside_the_sandbox(codex: Codex) -> None:
+    """The agent's own command could not build it: its home is read-only. It waits for the one that a hook began."""
+    shutil.rmtree(codex.home / ".cache")
+    indexes = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    codex.model.script(sh("omo gate add mine -- true && omo gate run", yield_time_ms=120_000), say("Yes."), say("Yes."))
+    codex.prompt("ulw say that it works", env=indexes)
+    assert "pass    mine" in codex.results()[0], codex.results()[0]
+    assert list((codex.home / ".cache" / "omo").glob("env-*/bin/python"))
