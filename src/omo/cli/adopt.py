@@ -23,7 +23,7 @@ def register(commands: options.Commands) -> None:
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     if context.is_agent:
-        raise Refused("whose state this is decides a person", fix="in a terminal of your own: omo adopt")
+        raise Refused("only a person may take or refuse state", fix="in a terminal of your own: omo adopt")
     own = context.own
     if own.standing == ownership.NO_PLACE:
         ownership.require(own.path)

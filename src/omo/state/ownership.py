@@ -34,7 +34,7 @@ NOT_OF_A_ROW = ("after", "elsewhere")  # what the rest of the program adds to a 
 NAME_A_PLACE = "set XDG_STATE_HOME to a directory outside the project that you can write"
 REASONS = {
     FOREIGN: (
-        "the omo state in {state} was not made by you on this machine, so nothing of it is believed",
+        "the omo state in {state} was not made by you on this machine, so omo uses nothing of it",
         "in a terminal of your own: omo adopt shows what it says and takes it, omo adopt --not moves it aside",
     ),
     NO_PLACE: ("omo keeps nothing here: no directory outside {project} can be read and written", NAME_A_PLACE),
