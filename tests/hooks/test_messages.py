@@ -161,6 +161,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "pins kept": lambda m: messages.pins_kept([f"tests: {m.text}", "lint: ruff check"]),
     "state gone": lambda m: messages.state_removed("/home/me/shop/.sisyphus/cc-omo", m.text),
     "state unreadable": lambda m: sentences.unreadable(m.text, "runtime.local.json.corrupt-1"),
+    "hooks did not run": lambda m: messages.hooks_did_not_run(0.0, 3600.0, 7200.0, is_elsewhere=True),
     "disk full": lambda m: messages.not_held(Unwritable(m.text, fix=m.text), is_prompt=False),
     "disk full, of a prompt": lambda m: messages.not_held(OSError(m.text), is_prompt=True),
 }

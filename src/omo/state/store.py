@@ -314,7 +314,10 @@ def _sweep(path: str) -> None:
 
 
 def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
+    for _ in range(2):  # a disk may refuse once
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            return
+        except OSError:
+            continue
