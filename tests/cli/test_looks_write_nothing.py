@@ -6,6 +6,7 @@ A file that is made and removed again leaves other times in its directory, so th
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -92,7 +93,11 @@ KILLED: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("command", "next", {}),
     ("command", "status", {}),
 )
-KILLER = """#!{python}
+# A shell starts it, for a path with a space in it.
+KILLER = """#!/bin/sh
+''':'
+exec {python} "$0" "$@"
+'''
 import os, signal
 with open({count!r}, "a") as file:
     file.write("x")
@@ -126,7 +131,9 @@ def test_a_look_that_is_killed_leaves_no_lock(
     while code == -9:
         fatal += 1
         count = tmp_path / f"count-{fatal}"
-        program.write_text(KILLER.format(python=sys.executable, count=str(count), fatal=fatal, path=os.environ["PATH"]))
+        program.write_text(
+            KILLER.format(python=shlex.quote(sys.executable), count=str(count), fatal=fatal, path=os.environ["PATH"])
+        )
         program.chmod(0o755)
         environ = {
             **os.environ,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def second_try(tmp_path: Path) -> Project:
     project = begun(tmp_path)
     assert until_the_cap(project, "ulw make it two") == 8
     project.prompt("ulw make it two, please")
-    project.prompt(f"/omo:pin check -- {sys.executable} -B check.py")
+    project.prompt(f"/omo:pin check -- {shlex.quote(sys.executable)} -B check.py")
     assert project.stop(stop_hook_active=False).blocks
     project.write("value.py", "VALUE = 2\n")
     project.check("ulw", "done")
