@@ -369,7 +369,7 @@ def hooks_did_not_run(since: float, end: float, now: float, *, is_elsewhere: boo
     began, ended = times.hour(stamp(since)), times.hour(stamp(end))
     return (
         f"omo: omo's hooks did not run since {began} ({times.ago(now - since)}){where}. "
-        f"A turn ended at {ended}; omo did not see it end and could not send the agent back. "
+        f"A turn ended at {ended} unseen, and the agent was not sent back. "
         "In a terminal, `omo doctor` says whether the hooks run now."
     )
 

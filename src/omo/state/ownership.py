@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NOWHERE = "/proc/omo"  # nothing is there on any system, and nobody can make it
-EMPTY = frozenset((".gitignore",))  # an id without a record is a stranger's, too
+EMPTY = frozenset((".gitignore", "id"))
 
 # How a state directory stands.
 OURS, ABSENT, FOREIGN, NO_PLACE = "ours", "absent", "foreign", "no-place"
@@ -106,7 +106,11 @@ def look(state: str, root: str, session: str = "") -> Ownership:
 def is_empty(state: str) -> bool:
     """Return whether nothing is there that anybody could believe."""
     try:
-        return EMPTY.issuperset(os.listdir(state))
+        names = os.listdir(state)
+        if not EMPTY.issuperset(names):
+            return False
+        # An id without a record is a stranger's, unless somebody is just about to write it.
+        return "id" not in names or os.lstat(paths.id_file(state)).st_size == 0
     except store.ABSENT_STATE:
         return True
     except OSError:

@@ -210,25 +210,16 @@ def keep_as(path: str, why: str, now: float) -> str:
 
 
 def write_new(path: str, text: str) -> bool:
-    """Write a small file that must not be there, whole from the first moment. False where something is."""
-    aside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    """Write a small file that must not be there. False where something is."""
     try:
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(encode(text))
-        if os.path.lexists(path):
-            return False
-        try:
-            os.link(aside, path)
-        except FileExistsError:
-            return False
-        except OSError:
-            os.rename(aside, path)  # a file system without hard links
-        return True
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        return False
     except OSError as error:
         raise unwritable(path, error) from None
-    finally:
-        _remove(aside)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(encode(text))
+    return True
 
 
 def move_to(source: str, target: str) -> str:
@@ -314,10 +305,7 @@ def _sweep(path: str) -> None:
 
 
 def _remove(path: str) -> None:
-    for _ in range(2):  # a disk may refuse once
-        try:
-            os.unlink(path)
-        except FileNotFoundError:
-            return
-        except OSError:
-            continue
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
