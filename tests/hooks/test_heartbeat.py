@@ -106,7 +106,7 @@ def test_a_turn_that_ended_without_hooks_is_told_once(talk: Talk) -> None:
     message = talk.prompt().json["systemMessage"]
     since = time.strftime("%H:%M", time.localtime(talk.now - HOUR))
     end = time.strftime("%H:%M", time.localtime(talk.now - 30 * MINUTE))
-    assert message.startswith(f"omo: {DID_NOT_RUN} {since} (1 h ago). A turn ended at {end}; ")
+    assert message.startswith(f"omo: {DID_NOT_RUN} {since} (1 h ago). A turn ended at {end} unseen, ")
     assert "`omo doctor`" in message
     assert DID_NOT_RUN not in talk.prompt().stdout
 
