@@ -10,12 +10,24 @@ SHORT, CLIENTS = "short", "clients"
 ROOT = Path(__file__).resolve().parents[1]
 # Files and folders whose tests need what must be fetched, or take longer than what they tell a developer is worth.
 IN_CLIENTS = (
+    "tests/cli/test_called_off.py",
     "tests/cli/test_demo.py",
+    "tests/cli/test_file_names.py",
     "tests/cli/test_long_ledger.py",
+    "tests/cli/test_packages.py",
+    "tests/cli/test_plan_verify.py",
     "tests/cli/test_receipt.py",
+    "tests/docs/test_commands.py",
+    "tests/docs/test_release.py",
     "tests/e2e/",
+    "tests/hooks/test_codex.py",
+    "tests/hooks/test_copilot.py",
     "tests/hooks/test_fuzz.py",
+    "tests/hooks/test_interpreter.py",
+    "tests/hooks/test_leftovers.py",
     "tests/hooks/test_load.py",
+    "tests/hooks/test_resume.py",
+    "tests/hooks/test_users_word.py",
     "tests/hooks/test_without_a_workflow.py",
     "tests/hunt/",
     "tests/install/",
@@ -24,6 +36,8 @@ IN_CLIENTS = (
     "tests/state/test_contention.py",
     "tests/test_ceremony.py",
     "tests/test_experiment_bench.py",
+    "tests/test_guard.py",
+    "tests/ultraplan/test_progress.py",
     "tests/verify/test_deadlocks.py",
 )
 MARKERS = ("client", "install", "long")

@@ -54,6 +54,7 @@ class World:
         self.root = paths.project_root(environ, event.project or cwd)
         self.own = ownership.look(paths.state_dir(self.root, environ), self.root, self.session)
         self.state = self.own.path
+        self._version = store.version_of(paths.runtime_file(self.state))
         self._deadline = store.deadline(store.HOOK_WAIT)
         self.unreadable: Unreadable | None = None  # why the row is not known
         self.notices: list[str] = []  # what the user is told beside the answer
@@ -122,15 +123,25 @@ class World:
         self.change(decide)
 
     def settle_after(self) -> None:
-        """Bring the record outside the project up to what is on."""
+        """Bring the record outside the project up to what is on, unless this hook has found and left it so."""
         if not self.own.is_ours:
             self._look_again()
+        elif self._is_settled():
+            return
         if self.own.is_ours:
             try:
                 stored = runtime.read(self.state)
             except Unreadable:
                 return  # the decision has said so
             ownership.settle(self.own, runtime.on_by_session(stored), stored["sessions"].keys())
+
+    def _is_settled(self) -> bool:
+        """Return whether this hook wrote nothing, and the record says of this session what its row says."""
+        if self.own.record is None or self._version != store.version_of(paths.runtime_file(self.state)):
+            return False
+        row = self.row()
+        on = runtime.what_is_on(row) if row is not None else ""
+        return self.own.record.live.get(self.session, "") == on
 
     def note_beat(self, event: Event) -> None:
         """Write the session's heartbeat, if it is on. An event of a subagent may name the subagent's own transcript, so

@@ -13,7 +13,7 @@ from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
 from omo.json_text import part as part
-from omo.state import RUNTIME_VERSION, ledger, ownership, paths, store
+from omo.state import RUNTIME_VERSION, ownership, paths, store
 from omo.state.rows import EMPTY, claimed, read_row, without
 
 TYPE_CHECKING = False
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from omo.state import ledger
     from omo.state.ledger_rows import LedgerRow, SessionEvent
     from omo.state.ownership import Removed
     from omo.state.rows import FenceLists, Runtime, SessionRow, Summary
@@ -200,6 +201,8 @@ def change_session(
     state: str, session_id: str, decide: Callable[[SessionRow | None], Change], *, actor: str, now: float, wait: float
 ) -> Any:
     """Decide on a session's row and carry it out: ledger first, then the snapshot, so a crash loses no decision."""
+    from omo.state import ledger
+
     if not session_id:
         return decide(None).answer
     deadline = store.deadline(wait)
@@ -236,6 +239,8 @@ def _recorded(
 ) -> SessionRow:
     """Append the events of a change to the ledger, and answer the row to be put. `head` is the ledger's end before it,
     where there is an old row."""
+    from omo.state import ledger
+
     assert change.row is not None
 
     def note(rows: Sequence[LedgerRow]) -> None:
@@ -271,6 +276,8 @@ def hand_over(
     """Work goes from one session's row to another's, as `decide` says of both: one write of the file has the two, so
     that no moment shows the same work in both. The ledgers come first; both then vouch for their rows after a crash.
     """
+    from omo.state import ledger
+
     deadline = store.deadline(wait)
     locks = []
     for name in sorted((source, target)):  # in one order, so that two who want the same do not wait for each other
@@ -303,6 +310,8 @@ def caught_up(state: str, session_id: str, row: SessionRow, head: ledger.Head | 
 
     `head` is the ledger's end where it was read already.
     """
+    from omo.state import ledger
+
     head = head or ledger.head_of(paths.events_file(state, session_id))
     ahead = _ahead(head, row)
     if ahead is None:
@@ -312,6 +321,8 @@ def caught_up(state: str, session_id: str, row: SessionRow, head: ledger.Head | 
 
 def doubted(state: str, session_id: str, row: SessionRow, head: ledger.Head | None = None) -> SessionRow:
     """The row, as far as its ledger vouches for it. Writes nothing."""
+    from omo.state import ledger
+
     if not work_in(row, *LETS_GO):
         return row
     try:
@@ -380,6 +391,8 @@ def chain_problems(state: str, session_id: str) -> list[str]:
 
 def read_chain(state: str, session_id: str, row: SessionRow) -> ledger.Chain:
     """A session's whole ledger, held against the mark of its row."""
+    from omo.state import ledger
+
     path = paths.events_file(state, session_id)
     chain = ledger.read_chain(path, row.get("ledger", {}), f"the row of session {session_id}")
     chain.rows = ownership.believed(state, chain.rows)
