@@ -381,6 +381,6 @@ if [ "$event" = session-start ]; then
     [ ! -r "$root/hooks/session-start.sh" ] || . "$root/hooks/session-start.sh"
 else
     decide
-    has_words && prepare_environment
+    if has_words; then prepare_environment </dev/null >/dev/null 2>&1 & fi # the first command comes later
 fi
 exit 0
