@@ -118,6 +118,15 @@ def test_a_state_that_looks_alive_is_left_alone_and_both_ways_are_named(host: Ho
     assert clone.stop().blocks
 
 
+def test_an_agents_client_moves_no_state_aside(host: Host, tmp_path: Path) -> None:
+    arm(host)
+    clone = committed_clone(host, tmp_path / "theirs")
+    before = snapshot(clone.project)
+    clone.prompt("ulw do it", session_id="new", env={"CODEX_CI": "1"})
+    clone.stop(session_id="new", env={"CODEX_CI": "1"}).assert_silent()
+    assert snapshot(clone.project) == before
+
+
 def test_an_id_alone_makes_nothing_ours(host: Host) -> None:
     host.write("a.py", "x = 1\n")
     host.write(".sisyphus/cc-omo/id", "0" * 32 + "\n")

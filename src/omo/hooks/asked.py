@@ -39,7 +39,8 @@ def turn_on(event: Event, world: World, reading: Reading, by: str = "user") -> A
     if not event.session:
         return messages.could_not_turn_on("the host gave no session id", name)
     try:
-        world.take_place()
+        if by == "user":  # an agent's client moves no state aside
+            world.take_place()
         if is_workflow:
             return _workflow(event, world, reading)
         return _ultrawork(event, world, reading, by)

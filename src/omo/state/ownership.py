@@ -72,13 +72,13 @@ class Ownership:
 
     @property
     def path(self) -> str:
-        """Where to read and write: the directory itself, or a path at which nothing can be, which says why."""
+        """Return where to read and write: the directory itself, or a path at which nothing can be, which says why."""
         if self.standing in (OURS, ABSENT):
             return self.state
         return _nowhere(self.standing, self.state)
 
     def for_agent(self) -> Ownership:
-        """What a command in an agent's shell may use: it makes no state."""
+        """Return what a command in an agent's shell may use: it makes no state."""
         return Ownership(self.state, NOT_FOR_AGENTS) if self.standing == ABSENT else self
 
 
@@ -161,7 +161,7 @@ def _nowhere(standing: str, state: str) -> str:
 
 
 def _begin(state: str) -> StateRecord:
-    """The record comes first: an id without one would be a stranger's."""
+    """Write the record, then the id: an id without a record would be a stranger's."""
     record = _new_record(state)
     if not store.write_new(paths.id_file(state), f"{record.identity}\n"):
         records.remove(record)  # another process was first
@@ -170,7 +170,7 @@ def _begin(state: str) -> StateRecord:
 
 
 def _new_record(state: str, known: Iterable[str] = ()) -> StateRecord:
-    """Written to the first place that can be. Raises NotOurs where none can."""
+    """Write a record to the first place that takes it. Raises NotOurs where none does."""
     identity = os.urandom(records.ID_LENGTH // 2).hex()
     for place in records.places(records.root_of(state)):
         record = StateRecord(identity, place, {"path": os.path.realpath(state), "name": state, "known": list(known)})
@@ -207,7 +207,7 @@ def move_aside(state: str, now: float) -> str:
 
 
 def aside_of_ours(state: str, root: str) -> str:
-    """The newest state directory that was moved aside here and is ours; empty where none is."""
+    """Return the newest state directory that was moved aside here and is ours; empty where none is."""
     shelf = paths.aside_dir(state)
     try:
         entries = sorted(os.listdir(shelf), reverse=True)
@@ -230,7 +230,8 @@ def bring_back(aside: str, state: str, now: float) -> None:
 
 
 def looks_alive(state: str, now: float) -> bool:
-    """Return whether somebody may be at work in it: files are swapped, a lock is held, or a file is an hour old."""
+    """Return whether somebody may be at work in it: files are swapped, a lock is held, or a file was written within
+    the hour."""
     if os.path.lexists(paths.swap_journal(state)):
         return True
     for folder, _, files in os.walk(state):
@@ -285,7 +286,7 @@ class Removed:
 
 
 def removed(own: Ownership, root: str, sessions: Collection[str], session: str = "") -> list[Removed]:
-    """The sessions, or the one that is named, that were on here or above and have no row any more."""
+    """Find the sessions, or the one that is named, that were on here or above and have no row any more."""
     found = []
     for record in _records_around(own.state, root):
         is_own = own.record is not None and record.identity == own.record.identity
@@ -301,7 +302,7 @@ def removed(own: Ownership, root: str, sessions: Collection[str], session: str =
 
 
 def tell(what: Removed) -> bool:
-    """Take it out of the record: it is told once. Answers whether nobody else has told it meanwhile."""
+    """Take a removed session out of its record, so that it is told once. Return whether nobody else has told it."""
     try:
         with records.locked(what.record):
             record = records.read(what.record.identity, what.record.place)
@@ -315,7 +316,7 @@ def tell(what: Removed) -> bool:
 
 
 def _records_around(state: str, root: str) -> Iterator[StateRecord]:
-    """Those of this directory's name and of the directories above: without a state directory, a directory below it
+    """Yield the records of this directory's name and of those above: without a state directory, a directory below it
     takes itself for the project."""
     states = [state, root + IN_PROJECT]
     while (above := os.path.dirname(root)) != root:
@@ -329,7 +330,7 @@ def _records_around(state: str, root: str) -> Iterator[StateRecord]:
 
 
 def every() -> Iterator[Removed]:
-    """What is on in all projects of this user, by session."""
+    """Yield what is on in all projects of this user, by session."""
     for place in records.places(os.sep + "nowhere"):
         for identity in records.listed(place):
             record = records.read(identity, place)
@@ -375,13 +376,13 @@ def note_words(state: str, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def known_words(state: str) -> frozenset[str]:
-    """The marks of all rows that are the user's word in a state directory."""
+    """Return the marks of all rows that are the user's word in a state directory."""
     record = records.find(records.identity_of(state), records.places(records.root_of(state)))
     return frozenset(record.known if record is not None else ())
 
 
 def believed(state: str, rows: list[Any]) -> list[Any]:
-    """The rows without those that claim the user's word and that no hook or terminal of theirs wrote."""
+    """Return the rows without those that claim the user's word and that no hook or terminal of theirs wrote."""
     if not any(map(is_users_word, rows)):
         return rows
     known = known_words(state)

@@ -51,7 +51,7 @@ def _start(environ: Mapping[str, str], cwd: str) -> str:
 
 
 def top_of(root: str) -> str:
-    """The directory that a clone fills: the top level of git around a project, or the project itself."""
+    """Return the directory that a clone fills: the top level of git around a project, or the project itself."""
     return git_top_level(_upwards(root)) or root
 
 
@@ -71,8 +71,8 @@ def may_name(path: str, root: str) -> bool:
 
 
 def home_of(environ: Mapping[str, str], root: str) -> str:
-    """The user's home directory; empty where there is none. One in the project, which a client's settings there can
-    name, counts only if the system says that it is theirs: a person may work in their home."""
+    """Return the user's home directory; empty where there is none. A client's settings can name one in the project: it
+    counts only if the system says that it is the user's, who may work in their home."""
     home = environ.get("HOME") or ""
     if not os.path.isabs(home) or not os.path.isdir(home):
         return ""
@@ -89,7 +89,7 @@ def _is_system_home(home: str) -> bool:
 
 
 def ignored_variables(environ: Mapping[str, str], root: str) -> list[str]:
-    """The variables that name a place which a clone could have chosen."""
+    """Return the variables that name a place which a clone could have chosen."""
     return [name for name in NAME_PLACES if environ.get(name) and not may_name(environ[name], root)]
 
 

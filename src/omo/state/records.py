@@ -66,7 +66,7 @@ class StateRecord:
 
 
 def places(root: str) -> list[str]:
-    """The directories for records, best first. One inside the project is none: a clone could have brought it."""
+    """Return the directories for records, best first. One inside the project is none: a clone could have brought it."""
     found = []
     named, home = os.environ.get("XDG_STATE_HOME") or "", paths.home_of(os.environ, root)
     if named and paths.may_name(named, root):
@@ -94,7 +94,7 @@ def read(identity: str, place: str) -> StateRecord | None:
 
 
 def identity_of(state: str) -> str:
-    """The id in a state directory; empty where there is none that omo could have written."""
+    """Return the id in a state directory; empty where there is none that omo could have written."""
     try:
         identity = read_file(paths.id_file(state), ID_LENGTH + 1).decode("ascii").strip()
     except (OSError, ValueError):
@@ -111,7 +111,7 @@ def locked(record: StateRecord) -> store.Lock:
 
 
 def write(record: StateRecord) -> None:
-    """The launcher reads the first line, as it reads that of the runtime file."""
+    """Write a record and its entry in the index. The launcher reads the first line."""
     os.makedirs(record.place, mode=0o700, exist_ok=True)
     first = f'{{"version": {VERSION}, "live": {dumps(sorted(record.live))}'
     rest = {"path": record.path, "name": record.name, "on": record.live, "known": record.known}
@@ -135,7 +135,7 @@ def remove(record: StateRecord) -> None:
 
 
 def remove_from_index(path: str, place: str) -> None:
-    """And the directories above it that are empty then."""
+    """Remove an entry of the index, and the directories above it that are empty then."""
     try:
         os.unlink(path)
         while (path := os.path.dirname(path)) != place:
@@ -167,7 +167,7 @@ def _is_left_over(record: StateRecord) -> bool:
 
 
 def listed(directory: str) -> list[str]:
-    """The ids that have a file in a directory."""
+    """Return the ids that have a file in a directory."""
     try:
         entries = os.listdir(directory)
     except (OSError, ValueError):
