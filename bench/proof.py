@@ -23,11 +23,13 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from bench.experiment import Spent, measuring  # noqa: E402
-from omo.proof import base, held_lines  # noqa: E402
+from omo.proof import base, unchecked_lines  # noqa: E402
 from omo.proof.gate_runs import Plain, Subject  # noqa: E402
-from omo.proof.held_lines import BUILD, HELD, NOT_HELD, NOT_LOOKED_AT, HeldLines  # noqa: E402
 from omo.proof.run import child_environment  # noqa: E402
+from omo.proof.trials import Options  # noqa: E402
+from omo.proof.unchecked_lines import BUILD, HELD, NOT_HELD, NOT_LOOKED_AT, UncheckedLines  # noqa: E402
 
+TEN_MINUTES = Options()
 COMMIT = "git init -q && git add -A && git -c user.name=t -c user.email=t@example.org commit -qm base"
 UNITTEST = ("python3", "-m", "unittest", "-q")
 
@@ -379,15 +381,17 @@ def made(change: Change, directory: Path) -> Path:
     return root
 
 
-def looked_at(root: Path, gate: tuple[str, ...], seconds: float = 600.0) -> HeldLines:
+def looked_at(root: Path, gate: tuple[str, ...], options: Options = TEN_MINUTES) -> UncheckedLines:
+    return unchecked_lines.find(subject_of(root), Plain(list(gate)), options)
+
+
+def subject_of(root: Path) -> Subject:
     began = base.of_commit(str(root), "HEAD")
     state = str(root / ".sisyphus" / "cc-omo")
-    look = base.look(str(root), began)
-    environ = child_environment(os.environ)
-    return held_lines.find(Subject(str(root), state, began, look, environ, time.time()), Plain(list(gate)), seconds)
+    return Subject(str(root), state, began, base.look(str(root), began), child_environment(os.environ), time.time())
 
 
-def answers(found: HeldLines) -> dict[str, str]:
+def answers(found: UncheckedLines) -> dict[str, str]:
     return {answer.hunk.place: answer.word for answer in found.answers}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -28,20 +29,23 @@ def changed(project: Project) -> Project:
 
 def places(project: Project, *arguments: str) -> dict[str, str]:
     told = project.check("proof", "--json", *arguments, by="user").json
-    return {hunk["place"]: hunk["word"] for hunk in told["hunks"]}
+    return {hunk["place"]: hunk["word"] for hunk in told["lines"]["hunks"]}
 
 
-def test_it_needs_no_run_and_says_where_no_test_would_notice(changed: Project) -> None:
+def test_below_the_verdict_it_says_where_no_test_would_notice(changed: Project) -> None:
     changed.write("calc.py", FIXED.replace("\n\n\n", "\n\n\n\n# adds\n").replace("LIMIT", "# eleven\nLIMIT"))
-    told = changed.check("proof", *GATE, by="user")
-    first, *rows = told.out.splitlines()
-    assert first == f"python3 -B test_calc.py, changes since {changed.git('rev-parse', 'HEAD')[:12]}"
-    assert rows[0] == "  not held   calc.py:1-2 LIMIT = 11"
-    assert rows[1].startswith("  held       calc.py:8 AssertionError")
-    assert rows[2] == "1 hunk of comments or blanks not looked at"
-    assert re.fullmatch(r"3 hunks: 1 held, 1 not held, 1 not looked at\. \(6 runs in \d+ s\)", rows[3])
-    assert "not that they check all it does" in rows[4]
+    told = changed.check("proof", *GATE, by="user").out
+    assert told.startswith("proven. it fails without the change and passes with it.\n")
+    assert re.search(r"NOT CHECKED +calc\.py:1-2", told), told
+    assert re.search(r"checked +calc\.py:8", told), told
+    assert "+ LIMIT = 11" in told
+    assert "It need not check all that the hunk does." in told
     assert changed.git("status", "--porcelain", "--", ":!.sisyphus") == "M calc.py"
+
+
+def test_only_the_verdict_where_no_more_is_asked_for(changed: Project) -> None:
+    told = changed.check("proof", "--verdict", "--json", *GATE, by="user").json
+    assert (told["verdict"], told["lines"], told["mutants"], told["files"]) == ("proven", None, None, ["calc.py"])
 
 
 def test_by_default_it_is_what_changed_since_the_branch_left(changed: Project) -> None:
@@ -50,34 +54,35 @@ def test_by_default_it_is_what_changed_since_the_branch_left(changed: Project) -
     changed.write("calc.py", FIXED + "\n\ndef more():\n    return 1\n")
     changed.commit("more")
     assert places(changed, *GATE) == {"calc.py:1": "not held", "calc.py:5": "held", "calc.py:8-9": "not held"}
-    assert places(changed, "--since", "HEAD~1", *GATE) == {"calc.py:8-9": "not held"}
-    told = changed.check("proof", *GATE, by="user").out.splitlines()[0]
-    assert told.endswith(", where this branch left main")
+    told = changed.user("proof", "--since", "HEAD~1", *GATE)
+    assert (told.code, told.out.splitlines()[0]) == (3, "not proven. the command passes without the change too.")
+    told = changed.check("proof", "--json", "--verdict", *GATE, by="user")
+    assert told.json["since"] == "main"
 
 
 def test_nothing_changed_is_told_with_a_way_on(changed: Project) -> None:
     changed.commit("the fix")
-    told = changed.check("proof", *GATE, by="user", code=2)
-    assert "nothing differs from" in told.err
-    assert "omo proof --since HEAD~1" in told.err
+    assert "which change is meant?" in changed.check("proof", *GATE, by="user", code=2).err
     assert places(changed, "--since", "HEAD~1", *GATE) == {"calc.py:1": "not held", "calc.py:5": "held"}
     assert "--since nowhere is no commit" in changed.check("proof", "--since", "nowhere", by="user", code=2).err
-    changed.git("checkout", "-q", "-f", "HEAD~1")
-    told = changed.check("proof", *GATE, by="user", code=2)
-    assert "the commit before the change, if there is one: " in told.err
+    told = changed.check("proof", "--since", "HEAD", *GATE, by="user", code=2)
+    assert "nothing differs from HEAD" in told.err
+    assert "omo proof --since HEAD~1" in told.err
 
 
 def test_the_command_is_what_was_typed_else_pinned_else_the_projects_own(changed: Project) -> None:
+    def command(*arguments: str) -> str:
+        told = changed.check("proof", "--verdict", "--json", *arguments, by="user").json
+        return " ".join(each["command"] for each in told["commands"])
+
     changed.write("Makefile", "test:\n\tpython3 -B test_calc.py\n")
     changed.git("add", "Makefile")
     changed.git("commit", "-q", "-m", "a target")
-    assert changed.check("proof", "--json", by="user").json["command"] == "make test"
+    assert command() == "make test"
     changed.prompt("/omo:pin lint -- ruff check")
     changed.prompt("/omo:pin python3 -B test_calc.py")
-    assert changed.check("proof", "--json", by="user").json["command"] == "python3 -B test_calc.py"
-    assert (
-        changed.check("proof", "--json", *GATE[:2], "test_calc.py", by="user").json["command"] == "python3 test_calc.py"
-    )
+    assert command() == "python3 -B test_calc.py"
+    assert command(*GATE[:2], "test_calc.py") == "python3 test_calc.py"
 
 
 def test_it_is_refused_while_a_session_works_in_the_tree(changed: Project) -> None:
@@ -88,14 +93,14 @@ def test_it_is_refused_while_a_session_works_in_the_tree(changed: Project) -> No
     changed.prompt("stop ulw")
     changed.has_screen = True
     shown = changed.check("proof", *GATE, by="user", env={"TERM": "xterm", "LANG": "C.UTF-8", "COLUMNS": "80"}).out
-    assert "\x1b[31mnot held\x1b[0m" in shown, "a terminal gets columns"
+    assert "\x1b[1;31mNOT CHECKED\x1b[0m" in shown, "a terminal gets columns"
 
 
-def test_where_there_is_no_commit_or_no_command_it_says_what_is_missing(project: Project) -> None:
-    assert "there is none here" in project.check("proof", by="user", code=77).err
+def test_where_there_is_no_commit_or_no_command_it_cannot_tell(project: Project) -> None:
+    assert "cannot tell. there is no commit here." in project.check("proof", by="user", code=4).out
     project.commit("base")
     project.write("value", "new\n")
-    assert "no test command is known here" in project.check("proof", by="user", code=77).err
+    assert "cannot tell. no test command is known here." in project.check("proof", by="user", code=4).out
 
 
 def test_a_number_that_is_none_is_refused_in_plain_words(project: Project) -> None:
@@ -103,26 +108,42 @@ def test_a_number_that_is_none_is_refused_in_plain_words(project: Project) -> No
     assert "--minutes: '-1' must be more than 0" in project.agent("proof", "--minutes", "-1").err
 
 
-def test_a_gate_that_holds_nothing_says_so(changed: Project) -> None:
-    changed.write("test_calc.py", TEST.replace("== 5", "in (5, -4)"))
-    told = changed.check("proof", *GATE, by="user")
-    assert "The gate passes without all of it: it holds nothing of this change. 2 hunks: 2 not held." in told.out
-
-
-def test_a_gate_that_fails_is_no_answer(changed: Project) -> None:
-    changed.write("calc.py", CALC + "x = 1\n")
-    assert "it does not pass as it is" in changed.check("proof", *GATE, by="user", code=4).err
-
-
-def test_a_module_that_pytest_does_not_find_is_told_with_the_command_that_does(
-    changed: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_that_does_not_get_to_its_tests_is_red(changed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", path_of_tools())
     changed.write("tests/test_add.py", "import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n")
     (changed.root / "test_calc.py").unlink()
-    told = changed.check("proof", "--", "pytest", by="user", code=4)
-    assert "pytest: it does not pass as it is: it fails (1 failed: tests/test_add.py" in told.err
-    assert "fix: omo proof -- python3 -m pytest\n" in told.err
+    told = changed.check("proof", "--", "pytest", by="user", code=3)
+    assert told.out.startswith("not proven. it fails as it is: tests/test_add.py.")
+
+
+def test_two_shards_are_one_verdict_and_a_missing_one_is_none(changed: Project) -> None:
+    files = []
+    for index in (1, 2):
+        told = changed.check("proof", "--shard", f"{index}/2", "--json", *GATE, by="user")
+        files.append(str(changed.root.parent / f"shard-{index}.json"))
+        Path(files[-1]).write_text(told.out, encoding="utf-8")
+    merged = changed.check("proof", "merge", *files, "--json", by="user").json
+    assert {hunk["place"]: hunk["word"] for hunk in merged["lines"]["hunks"]} == {
+        "calc.py:1": "not held",
+        "calc.py:5": "held",
+    }
+    assert "shard" in changed.check("proof", "merge", files[0], by="user", code=4).err
+    assert "2/1" in changed.check("proof", "--shard", "2/1", *GATE, by="user", code=2).err
+
+
+def test_what_was_printed_is_shown_again(changed: Project) -> None:
+    changed.write("proof.json", changed.check("proof", "--verdict", "--json", *GATE, by="user").out)
+    assert changed.check("proof", "show", "proof.json", by="user").out.startswith("proven. it fails without")
+    assert "**✅ proven.**" in changed.check("proof", "show", "proof.json", "--md", by="user").out.splitlines()[0]
+    assert '"version": "2.1.0"' in changed.check("proof", "show", "proof.json", "--sarif", by="user").out
+    changed.write("proof.json", "{}")
+    assert "proof.json" in changed.check("proof", "show", "proof.json", by="user", code=2).err
+    assert "nothing.json cannot be read" in changed.check("proof", "show", "nothing.json", by="user", code=2).err
+
+
+def test_results_are_not_kept_in_the_checkout(changed: Project) -> None:
+    told = changed.check("proof", "--cache", "results", *GATE, by="user", code=2)
+    assert "--cache results lies in the checkout" in told.err
 
 
 def test_the_report_has_the_lines_while_the_files_are_the_same(changed: Project) -> None:

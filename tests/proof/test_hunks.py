@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.proof.git import FILE_MODE, LINK_MODE, PROGRAM_MODE
-from omo.proof.hunks import hunks_of
+from omo.proof.hunks import hunks_of, is_same_code
 from omo.proof.swap_files import NOTHING, File
 
 
@@ -132,3 +132,40 @@ def test_a_last_line_without_an_end_stays_a_line() -> None:
 
 def lines_of(held: File) -> list[bytes]:
     return (held.content or b"").splitlines(keepends=True)
+
+
+GO = b'package a\n\nfunc F() string {\n\treturn "// no" + `/* a\n  b */` // note\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_same"),
+    [
+        (b"// note", b"//nolint", True),
+        (b" // note", b"", True),
+        (b"\n\nfunc", b"\n\n// F is\n/* two\nlines */\nfunc", True),
+        (b'// no"', b'// yes"', False),
+        (b"  b */`", b" b */`", False),
+        (b"package", b"//go:build linux\n\npackage", False),
+        (b"return", b"return /* more */ 'a' +", False),
+        (b"package a\n", b'package a\n\nimport "C"\n', False),
+    ],
+)
+def test_other_comments_make_no_other_code_in_go(before: bytes, after: bytes, is_same: bool) -> None:
+    changed = File(GO.replace(before, after), FILE_MODE)
+    assert changed.content != GO
+    assert is_same_code("a.go", File(GO, FILE_MODE), changed) is is_same
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "is_same"),
+    [
+        ("a.py", "x = [1,\n     2]  # two\n", "x = [1, 2]\n", True),
+        ("a.py", "def f():\n    'a'\n    return 1\n", "def f():\n    return 1\n", True),
+        ("a.py", "def f():\n    return 1\n", "def f():\n    return 2\n", False),
+        ("a.py", "def f(:\n", "def f(:  # a\n", False),
+        ("a.js", "x = 1 // a\n", "x = 1\n", False),
+    ],
+)
+def test_what_is_the_same_code(path: str, before: str, after: str, is_same: bool) -> None:
+    files = [File(text.encode(), FILE_MODE) for text in (before, after)]
+    assert is_same_code(path, *files) is is_same

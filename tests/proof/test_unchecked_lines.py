@@ -1,4 +1,4 @@
-"""Which lines no gate holds: changes with known answers, the traps that such a look falls into, and a kill."""
+"""Which lines no test checks: changes with known answers, the traps that such a look falls into, and a kill."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import pytest
 
 from bench.proof import CALC, CHANGES, FIX, PYTHON, Change, answers, calc, looked_at, made, missing
 from omo.errors import NotEvaluable
-from omo.proof import held_lines, swap
-from omo.proof.held_lines import NOT_HELD, NOT_LOOKED_AT
+from omo.proof import swap
+from omo.proof.trials import TIME_IS_UP, Options
+from omo.proof.unchecked_lines import NOT_HELD, NOT_LOOKED_AT
 from tests.texts import ROOT
 
 BOTH = calc(FIX, ("LIMIT = 10", "LIMIT = 110"))
@@ -83,9 +84,9 @@ def test_a_gate_that_passes_and_fails_on_the_same_files_has_nothing_to_say(proje
 
 
 def test_within_its_time_the_largest_come_first_and_the_rest_is_said(project: Path) -> None:
-    found = looked_at(project, gate(ADDS), seconds=0.0)
+    found = looked_at(project, gate(ADDS), Options(seconds=0.0))
     assert {answer.word for answer in found.answers} == {NOT_LOOKED_AT}
-    assert {answer.why for answer in found.answers} == {held_lines.TIME_IS_UP}
+    assert {answer.why for answer in found.answers} == {TIME_IS_UP}
     assert found.runs == 3  # as it is, without the work, and as it is again
 
 
