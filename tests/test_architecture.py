@@ -19,7 +19,7 @@ SRC = ROOT / "src" / "omo"
 LAYERS = (
     (
         *("deadline", "errors", "text", "clock", "digest", "json_text", "globs", "masking", "progress", "safe_open"),
-        *("strict", "shell"),
+        *("strict", "shell", "mutants"),
     ),
     ("table",),
     ("hosts",),
@@ -28,6 +28,7 @@ LAYERS = (
     ("context", "fence", "proof"),
     ("options", "result"),
     ("work",),
+    ("engine",),
     ("workflows",),
     ("stop",),
     ("hooks",),
@@ -38,13 +39,13 @@ HEIGHT = {package: height for height, layer in enumerate(LAYERS) for package in 
 # Of the modules on the ground and of the workflows, those that lean on another one.
 NEIGHBOURS = {
     "progress": {"masking", "text"},
+    "mutants": {"digest", "text"},
     "options": {"result"},
     "strict": {"errors", "text"},
     "fence": {"proof"},
     "workflows.ultragoal": {"workflows.ultrawork"},
     "workflows.ultraplan": {"workflows.ultrawork"},
     "workflows.verify": {"workflows.ultrawork"},
-    "workflows.ralph": {"workflows.ultrawork"},
 }
 
 
@@ -170,6 +171,22 @@ def test_no_other_module_names_a_workflow() -> None:
     assert named == NOT_THE_KIND
 
 
+def test_the_engine_names_no_step_agent_option_or_status_of_a_workflow() -> None:
+    """It reads them from the flow."""
+    flows = [row.flow for row in table.ROWS if isinstance(row, table.EngineWorkflow)]
+    names = set()
+    for flow in flows:
+        names |= {status.name for status in flow.statuses}
+        for step in flow.steps:
+            names |= {step.name, step.option} | ({step.agent} if step.agent else set())
+    assert len(names) > 10
+    wrong = []
+    for path in (SRC / "engine").glob("*.py"):
+        for literal in literals(path):
+            wrong += [f"{path.name}: {name}" for name in names if re.search(rf"(?<!\w){name}(?!\w)", literal)]
+    assert wrong == []
+
+
 def test_the_names_that_are_looked_for_are_those_of_the_table() -> None:
     assert set(NAMED) == {row.kind for row in table.ROWS if row.commands}
     for row in table.ROWS:
@@ -179,7 +196,7 @@ def test_the_names_that_are_looked_for_are_those_of_the_table() -> None:
 
 def test_only_the_state_library_opens_state_for_writing() -> None:
     writing = re.compile(r"os\.replace\(|os\.O_WRONLY|open\([^)]*[\"'][wax]b?[\"']|write_text\(|write_bytes\(")
-    # hook.log is the hooks' error log; the rest write files that are not state.
+    # hooks.log is the hooks' error log, worktrees are omo's own; the rest write files that are not state.
     allowed = {
         "hooks/main.py",
         "cli/__init__.py",
@@ -194,6 +211,7 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
         "proof/swap.py",
         "proof/swap_files.py",
         "proof/swap_journal.py",
+        "proof/worktrees.py",
         "cli/doctor.py",
         "cli/setup.py",
     }

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 
-from omo.workflows.ralph import criteria, evaluate_criteria, rules
-from omo.workflows.ralph.end import ENDS
-from omo.workflows.ralph.judge import EXIT_CODES
+from omo.engine import checking
+from omo.engine.ends import How
+from omo.engine.judging import EXIT_CODES
+from omo.workflows.ralph import criteria, flow
+from omo.workflows.ralph.flow import FLOW
 from tests.texts import ROOT, agent, flat, fragments, page, section, skill, text
 
 SKILL, JUDGE, PAGE = skill("ralph"), agent("judge"), page("ralph")
@@ -29,14 +32,15 @@ def first_column(table: str) -> list[str]:
 
 def test_the_phases_come_in_their_order() -> None:
     steps = re.findall(r"^\d\. \*\*(\w+)\*\*", section(SKILL, PHASES), re.M)
-    assert tuple(steps) == rules.PHASES
+    assert steps == [step.name for step in FLOW.steps]
 
 
 # Agents
 
 
 def test_an_agent_that_proves_a_phase_exists_and_is_named() -> None:
-    for phase, role in rules.PROVEN_BY.items():
+    for step in FLOW.steps:
+        phase, role = step.name, step.agent
         if role:
             assert (ROOT / "agents" / f"{role.removeprefix('omo:')}.md").is_file()
             (row,) = [line for line in text(PAGE).splitlines() if line.startswith(f"| `{phase}` |")]
@@ -48,26 +52,28 @@ def test_an_agent_that_proves_a_phase_exists_and_is_named() -> None:
 
 
 def test_the_page_has_a_row_for_every_phase_status_and_verdict() -> None:
-    assert tuple(first_column(section(PAGE, "The phases, and what proves them"))) == rules.PHASES
-    assert tuple(first_column(section(PAGE, "What becomes of a criterion"))) == rules.STATUSES
+    phases = [step.name for step in FLOW.steps]
+    assert first_column(section(PAGE, "The phases, and what proves them")) == phases
+    statuses = {status.name for status in FLOW.statuses}
+    assert set(first_column(section(PAGE, "What becomes of a criterion"))) == statuses
     verdicts = re.findall(r"^\| (\w+) \| .+ \| (\d)", section(PAGE, "What becomes of a criterion"), re.M)
     assert {name: int(code) for name, code in verdicts} == EXIT_CODES
 
 
 def test_the_page_tells_every_end() -> None:
     told = section(PAGE, "When it stops")
-    assert [how for how in ENDS if f"`{how}`" not in told] == []
+    assert [how for how in get_args(How) if f"`{how}`" not in told] == []
 
 
 @pytest.mark.parametrize(
     ("path", "said", "number"),
     [
-        (SKILL, r"Under (\d+) changed lines", rules.SMALL_CHANGE),
-        (SKILL, r"--max-iterations N`, (\d+) unless told", rules.DEFAULT_ITERATIONS),
-        (SKILL, r"check of more than (\d+) seconds", evaluate_criteria.HEAVY_SECONDS),
-        (PAGE, r"fewer than (\d+) lines are changed", rules.SMALL_CHANGE),
-        (PAGE, r"`--max-iterations` \((\d+)\)", rules.DEFAULT_ITERATIONS),
-        (PAGE, r"takes more than (\d+) seconds", evaluate_criteria.HEAVY_SECONDS),
+        (SKILL, r"Under (\d+) changed lines", FLOW.small_change),
+        (SKILL, r"--max-iterations N`, (\d+) unless told", FLOW.rounds),
+        (SKILL, r"check of more than (\d+) seconds", checking.HEAVY_SECONDS),
+        (PAGE, r"fewer than (\d+) lines are changed", FLOW.small_change),
+        (PAGE, r"`--max-iterations` \((\d+)\)", FLOW.rounds),
+        (PAGE, r"takes more than (\d+) seconds", checking.HEAVY_SECONDS),
     ],
 )
 def test_a_number_is_the_one_in_the_code(path: Path, said: str, number: float) -> None:
@@ -76,10 +82,10 @@ def test_a_number_is_the_one_in_the_code(path: Path, said: str, number: float) -
 
 def test_what_is_three_times_in_words_is_three_in_the_code() -> None:
     threes = (
-        rules.MOST_CIRCUMVENTIONS,
-        rules.MOST_FAILURES,
-        rules.MOST_REGRESSIONS,
-        evaluate_criteria.MOST_ITERATIONS_CACHED,
+        FLOW.most_early,
+        flow.MOST_FAILURES,
+        flow.MOST_REGRESSIONS,
+        checking.MOST_ROUNDS_KEPT,
     )
     assert set(threes) == {3}
 
@@ -98,6 +104,5 @@ def test_what_is_said_to_be_refused_is_refused(path: Path) -> None:
     quoted = re.findall(r'"([^"]+)"', " ".join(wanted))
     assert len(quoted) >= 2
     for words in quoted:
-        assert criteria.subjective(f"the importer: {words.lower()}") or criteria.subjective(f"it {words.lower()}"), (
-            words
-        )
+        sentences = (f"the importer: {words.lower()}", f"it {words.lower()}")
+        assert any(map(criteria.opinion_in, sentences)), words

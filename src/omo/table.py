@@ -1,9 +1,9 @@
 """The table of workflows: all that the rest of omo knows of one. A row names the workflow's folder, which has
 
-- `status.status(viewer)`, how its run stands, and `status.BEGINNINGS`, the commands that begin one, by what the user
-  typed;
-- `sections.sections(viewer, status)`, the evidence behind that, for the report;
 - `register(commands)` in each module that `commands` names;
+- if the engine carries it out (`EngineWorkflow`): `flow.FLOW`, and nothing else;
+- else `status.status(viewer)`, how its run stands, `status.BEGINNINGS`, the commands that begin one, by what the user
+  typed, and `sections.sections(viewer, status)`, the evidence behind that, for the report;
 - `run.RUNS`, the Kind of its runs, if its row has a `home`;
 - `lifecycle.clear(caller, force=…)`, if its row has no `home`, or `has_states`;
 - `lifecycle.register_states`, the verbs of `omo state KIND`, and `lifecycle.problems(caller)`, what is wrong in ledgers
@@ -76,6 +76,22 @@ class Workflow:
         """The Kind of its runs."""
         return self.module("run").RUNS
 
+    def status(self, viewer: Any) -> Any:
+        """Return how its run stands, if there is one."""
+        return self.module("status").status(viewer)
+
+    def sections(self, viewer: Any, status: Any) -> Any:
+        """Return the evidence behind each item, for the report."""
+        return self.module("sections").sections(viewer, status)
+
+    def beginnings(self, typed: str) -> Any:
+        """Return the commands that begin it, by what the user typed."""
+        return self.module("status").BEGINNINGS[typed]
+
+    def named_files(self, typed: str) -> Any:
+        """Return how a file is called that the command takes as the user has named it."""
+        return self.module("status").NAMED_FILES.get(typed, ())
+
     def directory(self, state: str) -> str:
         import os
 
@@ -86,6 +102,36 @@ class Workflow:
         import importlib
 
         return importlib.import_module(f"{self.folder}.{name}")
+
+
+class EngineWorkflow(Workflow):
+    """A row whose workflow is data: its folder has `flow.FLOW`, and `omo.engine` does the rest."""
+
+    @property
+    def flow(self) -> Any:
+        return self.module("flow").FLOW
+
+    @property
+    def runs(self) -> Any:
+        return _engine("runs").kind_of(self.flow)
+
+    def status(self, viewer: Any) -> Any:
+        return _engine("show").status(self.flow, viewer)
+
+    def sections(self, viewer: Any, status: Any) -> Any:
+        return _engine("evidence").sections(self.flow, viewer)
+
+    def beginnings(self, typed: str) -> Any:
+        return _engine("show").beginnings(self.flow)
+
+    def named_files(self, typed: str) -> Any:
+        return ()
+
+
+def _engine(name: str) -> Any:
+    import importlib
+
+    return importlib.import_module(f"omo.engine.{name}")
 
 
 class UltraplanWorkflow(Workflow):
@@ -165,10 +211,10 @@ class UltragoalWorkflow(Workflow):
     }
 
 
-class RalphWorkflow(Workflow):
+class RalphWorkflow(EngineWorkflow):
     kind, title, unit = "ralph", "Criteria", "criterion"
     commands: Mapping[str, tuple[str, str]] = {
-        "ralph": ("verbs", "rounds of work with an independent judge: start, judge, status")
+        "ralph": ("flow", "rounds of work with an independent judge: start, judge, status")
     }
     home = "ralph"
     offered = 4

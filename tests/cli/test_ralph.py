@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from omo.state import ledger
-from omo.workflows.ralph.run import RALPH
-from tests.cli.sessions import OF_ANOTHER, next_stop
+from tests.cli.sessions import OF_ANOTHER, next_stop, use_blocks
 from tests.project import SESSION, Project, Ran, damage
+from tests.ralph.project import RALPH, answer, criterion, question, reply
 from tests.ralph.project import Project as RalphProject
-from tests.ralph.project import answer, criterion, question, reply
 
 
 def criteria(project: Project, *items: Any, name: str = "criteria.json") -> str:
@@ -161,6 +160,17 @@ def test_only_the_user_reduces_the_scope_and_every_report_shows_it(project: Proj
     assert reason in project.agent("ralph", "artifacts").out
 
 
+def test_a_reduced_scope_lets_every_phase_be_left_out_but_the_work(project: Project) -> None:
+    name = criteria(project, criterion(1), criterion(2))
+    less = ("--reduced-scope", "two text files, nobody needs QA")
+    started = project.check("ralph", "start", "--criteria", name, *less, by="user", session=SESSION)
+    assert "The user lets all but IMPL be left out:" in started.out
+    refused = project.check("ralph", "judge", code=3).err
+    assert "IMPL did not happen in it (circumvention 1 of 3)" in refused
+    project.write("done-1.txt")
+    assert project.check("ralph", "judge", "--json", code=3).json["iteration"] == 1
+
+
 def test_a_round_costs_two_calls(project: Project) -> None:
     """Agents, gates and the judge are seen; nothing is noted, copied or opened by hand."""
     project.prompt("/omo:pin build -- test -f done-1.txt")
@@ -206,6 +216,36 @@ def test_a_gate_that_fails_is_told_with_what_it_prints_and_counts_against_nobody
     project.write("mended")
     assert project.agent("ralph", "judge").code == 4
     assert "exec-circumvention" not in [row["kind"] for row in rows(project)]
+
+
+def test_the_third_verdict_asked_for_over_missing_phases_ends_the_run(project: Project) -> None:
+    start(project)
+    for attempt in (1, 2):
+        refused = project.check("ralph", "judge", code=3).err
+        assert f"circumvention {attempt} of 3)" in refused
+        assert next_stop(project) == "block"
+    refused = project.check("ralph", "judge", code=3).err
+    assert "circumvention 3 of 3; that ends the run" in refused
+    told = project.check("ralph", "status", "--json").json
+    assert (told["state"], told["circumventions"]) == ("ended: circumvented", 3)
+    assert next_stop(project) == "waiting"
+    again = project.check("ralph", "start", "--criteria", criteria(project), code=3).err
+    assert "end your turn" in again
+
+
+def test_a_criterion_that_holds_for_the_first_time_gives_the_blocks_back(project: Project) -> None:
+    """What holds for the second time does not."""
+    name = criteria(project, criterion(1), criterion(2))
+    less = ("--reduced-scope", "two text files, nobody needs QA")
+    project.check("ralph", "start", "--criteria", name, *less, by="user", session=SESSION)
+    use_blocks(project, 3)
+    project.write("done-1.txt")
+    project.check("ralph", "judge", code=3)
+    assert project.row()["ulw"]["stopBlocks"] == 0
+    use_blocks(project, 3)
+    project.write("beside.txt")
+    project.check("ralph", "judge", code=3)
+    assert project.row()["ulw"]["stopBlocks"] == 3
 
 
 def test_a_pass_ends_with_a_receipt_and_lets_go(project: Project) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from omo.engine.runs import kind_of
 from omo.state.journal import Journal
-from omo.workflows.ralph.run import RALPH
+from omo.workflows.ralph.flow import FLOW
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Request, Turn, bash, call, last_result, say, texts_of, told
 
@@ -74,7 +75,7 @@ def iteration(work: str, claim: str) -> list[Any]:
 
 def ledger(stage: Stage, session: str) -> list[dict[str, Any]]:
     state = str(stage.state)
-    journal = Journal(RALPH.directory(state, stage.row(session)["work"]["ralph"]["run"]), state)
+    journal = Journal(kind_of(FLOW).directory(state, stage.row(session)["work"]["ralph"]["run"]), state)
     assert journal.problems() == []
     return journal.rows()
 
@@ -104,7 +105,7 @@ def test_two_claims_are_caught_and_the_third_iteration_holds(stage: Stage) -> No
     assert rows[0]["request"] == {"text": TASK, "by": "user"}
     verdicts = [row for row in rows if row["kind"] == "judged"]
     assert [row["verdict"] for row in verdicts] == ["fail", "fail", "pass"]
-    assert [[row["states"][name]["status"] for name in ("C0", "C1", "C2")] for row in verdicts] == [
+    assert [[row["marks"][name]["status"] for name in ("C0", "C1", "C2")] for row in verdicts] == [
         ["FAIL", "PASS", "FAIL"],
         ["PASS", "REGRESSED", "PASS"],
         ["PASS", "PASS", "PASS"],

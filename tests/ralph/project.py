@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from omo.engine import asking, ends, judging, show, steps
+from omo.engine.begin import StartOptions, begin
+from omo.engine.case import Case
+from omo.engine.judging import Judgement
+from omo.engine.runs import CaseRun, kind_of, load_run, require_run
 from omo.errors import OmoError, Refused
 from omo.hooks import prompt as prompt_hook
 from omo.hooks.main import World
@@ -18,18 +23,13 @@ from omo.proof.base import fingerprint
 from omo.state import ledger, paths
 from omo.work import bound, session
 from omo.work.files import Files
-from omo.work.lifecycle import require
-from omo.work.run import load
-from omo.workflows.ralph import asking, end, judge, phases, rules
-from omo.workflows.ralph import start as starting
-from omo.workflows.ralph.judge import Judgement
-from omo.workflows.ralph.run import RALPH, RalphRun, RalphState, opening
-from omo.workflows.ralph.status import data_of
+from omo.workflows.ralph.flow import FLOW
 from tests.kept import copied, put_back
 from tests.project import Project as AnyProject
 from tests.project import damage
 
 JUDGE = "omo:judge"
+RALPH = kind_of(FLOW)
 EVIDENCE = "README.md lists all 3 commands of `tool --help`"
 
 
@@ -60,21 +60,21 @@ def reply(nonce: str, *answers: Any, **more: Any) -> str:
 class Judged:
     """A judgement, with the run as it stands after it."""
 
-    def __init__(self, found: Judgement, state: RalphState) -> None:
+    def __init__(self, found: Judgement, case: Case) -> None:
         self.row, self.notes, self.verdict, self.is_closed = found.row, found.notes, found.verdict, found.is_closed
         self.decision = found.row.get("decision", "")
         self.independence = found.row["independence"]
-        self.criteria = [data_of(state, each, found.row["results"][each.id]) for each in state.criteria]
-        self.remaining = [entry for entry in self.criteria if entry["id"] in state.remaining]
+        self.criteria = show.data_of(case, found.next, found.row["results"])["criteria"]
+        self.remaining = [entry for entry in self.criteria if entry["id"] in case.remaining]
 
 
 @dataclass
 class Project(AnyProject):
     session: str = "s1"
 
-    def run(self, *, by: str = "agent", session: str = "", named: str = "") -> RalphRun:
-        """As a command loads it."""
-        return require(RALPH, self.caller(by=by, session=session), named)
+    def run(self, *, by: str = "agent", session: str = "", named: str = "") -> CaseRun:
+        """As a command that looks loads it."""
+        return require_run(FLOW, self.caller(by=by, session=session), named, looks=True)
 
     # Files
 
@@ -89,16 +89,24 @@ class Project(AnyProject):
     # Rounds
 
     def start(
-        self, *criteria: Any, by: str = "agent", session: str = "", same_turn: bool = False, **options: Any
-    ) -> RalphState:
+        self,
+        *criteria: Any,
+        by: str = "agent",
+        session: str = "",
+        same_turn: bool = False,
+        max_iterations: int | None = None,
+        **options: Any,
+    ) -> Case:
         """In a new turn: Stop has shown the user how an earlier run ended."""
         if not same_turn and self.told(session or self.session).get("told") is False:
             self.turn_ends(session or self.session)
-        run, _ = starting.start(self.caller(by=by, session=session), self.criteria_file(*criteria), **options)
+        given = StartOptions(file=self.criteria_file(*criteria), rounds=max_iterations, **options)
+        run, _ = begin(FLOW, self.caller(by=by, session=session), given)
         return run.require_whole()
 
     def leave_out_refine(self, reason: str, **whose: str) -> None:
-        phases.leave_out_refine(self.run(**whose), reason)
+        (refine,) = FLOW.skippable
+        steps.skip(self.run(**whose), refine, reason)
 
     def finishes(self, agent: str, message: str = "done", session: str = "") -> None:
         self.agent_ends(agent, message, session=session)
@@ -118,46 +126,45 @@ class Project(AnyProject):
 
     def work(self, *paths: str) -> None:
         """One iteration as it should be: agents in their order, files, gates on those files; nothing is noted."""
-        for name in rules.PHASES:
-            if name == "IMPL":
+        for step in FLOW.steps:
+            if step.or_work:
                 for path in paths:
                     self.write(path)
-            agent = rules.PROVEN_BY[name]
-            if agent:
-                self.finishes(agent)
+            if step.agent:
+                self.finishes(step.agent)
             else:
                 self.gate_ran()
 
-    def judged(self, **results: str) -> RalphState:
+    def judged(self, **results: str) -> Case:
         """A judgement with these results and nothing behind them: rows as `omo ralph judge` writes them."""
         run = self.run()
-        status = run.require_whole()
-        known = {each.id: results.get(each.id, "fail") for each in status.criteria}
-        applied = rules.apply(status.states, known, status.iteration, status.max_iterations)
+        case = run.require_whole()
+        known = {item.id: results.get(item.id, "fail") for item in case.items}
+        applied = judging.apply(case, known)
         row: Any = {
             "kind": "judged",
-            "iteration": status.iteration,
+            "iteration": case.round,
             "results": {
                 name: {"result": result, "evidence": f"saw {result}", "source": "code", "suggested_action": "try"}
                 for name, result in known.items()
             },
-            "states": {name: state.data for name, state in applied.states.items()},
+            "marks": {name: asdict(mark) for name, mark in applied.marks.items()},
             "verdict": applied.verdict,
             "decision": applied.decision,
             "tree": "tree1:0",
             "independence": "full",
         }
-        opens = opening(run.caller, self.files, status.iteration + 1)
-        ended = end.end_of(status, row)
+        opens = run.round_row(self.files, case.round + 1)
+        ended = ends.ended_by_judgement(case, row)
         if ended is not None:
             ended["files"] = bound.files_of_end(run.caller.root, [])
         run.append(row, ended or opens)
-        end.publish(run)
+        run.publish()
         return run.require_whole()
 
-    def abandon(self, reason: str, **whose: str) -> RalphState:
+    def abandon(self, reason: str, **whose: str) -> Case:
         run = self.run(**whose)
-        end.abandon(run, reason)
+        ends.abandon(run, reason)
         return run.require_whole()
 
     # The judge
@@ -165,15 +172,15 @@ class Project(AnyProject):
     def ask(self) -> str:
         """As a judgement asks that lacks nothing else: the brief that the judge then reads."""
         run = self.run()
-        state = run.require_whole()
-        newest = state.brief_about(self.files.tree)
-        if newest is None or any(row["kind"] == "judge-unknown" for row in state.rows[state.rows.index(newest) :]):
+        case = run.require_whole()
+        newest = case.brief_about(self.files.tree)
+        if newest is None or any(row["kind"] == "judge-unknown" for row in case.rows[case.rows.index(newest) :]):
             asking.ask(run, self.files)
         return asking.judge_brief(run)[0]
 
     @property
     def nonce(self) -> str:
-        return self.status().briefs[-1]["nonce"]
+        return self.status().briefs_of_round[-1]["nonce"]
 
     def says(self, *answers: Any, nonce: str = "", agent: str = JUDGE, **more: Any) -> str:
         message = reply(nonce or self.nonce, *answers, **more)
@@ -182,13 +189,13 @@ class Project(AnyProject):
 
     def judge(self, result_text: str | None = None, **how: Any) -> Judged:
         run = self.run()
-        return Judged(judge.judge(run, self.files, result_text=result_text, **how), run.require_whole())
+        return Judged(judging.judge(run, self.files, result_text=result_text, **how), run.require_whole())
 
     # What is kept
 
-    def status(self, **whose: str) -> RalphState:
-        run = load(RALPH, self.caller(**whose))
-        return (run and run.state) or RalphState()
+    def status(self, **whose: str) -> Case:
+        run = load_run(FLOW, self.caller(**whose))
+        return (run and run.state) or Case(FLOW)
 
     def told(self, session: str = "") -> dict[str, Any]:
         """What hooks read."""

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from bench.cli import COUNTING
-from omo.workflows.ralph.run import RALPH
-from tests.ralph.project import Project, answer, criterion, judged_criterion, make_project
+from tests.ralph.project import RALPH, Project, answer, criterion, judged_criterion, make_project
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_GIT = 10

@@ -26,8 +26,8 @@ def assert_nobody_answered(made: Project) -> str:
     except NotEvaluable as error:
         why = error.message
     assert made.rows("judged") == []
-    assert made.status().states["C1"].status == "PENDING"
-    assert made.status().iteration == 1
+    assert made.status().marks["C1"].status == "PENDING"
+    assert made.status().round == 1
     return why
 
 
@@ -168,7 +168,7 @@ def test_a_check_that_was_swapped_in_is_not_pinned_and_neither_run_nor_believed(
     made = asked(tmp_path, judged_criterion(1), criterion(2), files=("done-2.txt",))
 
     def swap(row: dict[str, Any]) -> None:
-        row["criteria"][0]["checks"] = [check]
+        row["items"][0]["checks"] = [check]
 
     rewrite(made, edit_started(made, swap))
     made.says(answer("C1"))
@@ -184,7 +184,7 @@ def test_a_check_pinned_for_something_else_is_not_pinned_for_this_criterion(tmp_
     made.work("done-2.txt")
 
     def swap(row: dict[str, Any]) -> None:
-        row["criteria"][0]["checks"] = row["criteria"][1]["checks"]
+        row["items"][0]["checks"] = row["items"][1]["checks"]
 
     rewrite(made, edit_started(made, swap))
     judged = made.judge()

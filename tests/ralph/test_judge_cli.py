@@ -68,6 +68,7 @@ def test_what_failed_and_what_broke_is_said(tmp_path: Path) -> None:
     assert "Iteration 3 is open" in out
     assert re.search(r"^  C1 REGRESSED \(regressed 1 time, passed in iteration 1\): ", out, re.M)
     assert 'changed since its pass in iteration 1: "done-1.txt", "x.txt"' in out
+    assert 'try: "find the change in these files that broke it' in out
     assert re.search(r"^  C2 FAIL \(failed 2 in a row\): ", out, re.M)
 
 

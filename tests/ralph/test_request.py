@@ -20,7 +20,7 @@ def test_it_is_kept_as_typed_shown_in_every_round_and_put_to_the_judge(project: 
     project.work("x.txt")
     brief = project.ask()
     assert "as they typed it:\n  > make the README list\n  > every command of the tool" in brief
-    assert project.rows("brief")[-1]["criteria"] == ["C0", "C1"]
+    assert project.rows("brief")[-1]["items"] == ["C0", "C1"]
 
 
 def test_what_is_asked_for_under_way_is_where_a_session_is_sent_after_a_compaction(project: Project) -> None:

@@ -9,16 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omo.engine.case import Case, CaseItem
+from omo.engine.flow import ItemMark
+from omo.engine.judging import apply
+from omo.engine.show import line_of
 from omo.work.judge import RESULTS
-from omo.workflows.ralph.rules import STATUSES, CriterionState, after, apply
+from omo.workflows.ralph.flow import FLOW, turn
 
 LETTERS = {"p": "pass", "f": "fail", "u": "unknown"}
 
 
-def walk(history: str) -> CriterionState:
-    state = CriterionState()
+def walk(history: str) -> ItemMark:
+    state = ItemMark(FLOW.begins_as)
     for iteration, letter in enumerate(history, start=1):
-        state = after(state, LETTERS[letter], iteration)
+        state = turn(state, LETTERS[letter], iteration)
     return state
 
 
@@ -66,15 +70,21 @@ def test_a_regression_is_remembered_until_the_next_pass() -> None:
     broken = walk("fpf")
     assert (broken.regressed_at_iteration, broken.last_pass_iteration, broken.fail_count) == (3, 2, 0)
     assert walk("fpff").regressed_at_iteration == 3
-    assert walk("fpfp") == CriterionState("PASS", 0, "REGRESSED", None, 4, 1)
+    assert walk("fpfp") == ItemMark("PASS", 0, "REGRESSED", None, 4, 1)
 
 
 def test_what_blocks_by_coming_and_going_is_told_from_what_never_passed() -> None:
-    assert walk("pfpfpf").counts == ["regressed 3 times"]
-    assert walk("fff").counts == ["failed 3 in a row"]
+    item = CaseItem("C1", "part 1 is in place", [])
+    lines = []
+    for history in ("pfpfpf", "fff"):
+        lines.append(line_of(Case(FLOW, marks={"C1": walk(history)}), item, {}))
+    assert lines == [
+        "C1 BLOCKED (regressed 3 times): part 1 is in place",
+        "C1 BLOCKED (failed 3 in a row): part 1 is in place",
+    ]
 
 
-def model(history: str) -> CriterionState:
+def model(history: str) -> ItemMark:
     """Written from the rules in words: runs of letters, no state carried along."""
     known = [(at, letter) for at, letter in enumerate(history, start=1) if letter != "u"]
     letters = "".join(letter for _, letter in known)
@@ -95,7 +105,7 @@ def model(history: str) -> CriterionState:
     else:
         status = "FAIL" if counted < 3 else "BLOCKED"
     passes = [at for at, letter in known if letter == "p"]
-    return CriterionState(
+    return ItemMark(
         status=status,
         fail_count=min(counted, 3),
         previous_status=model(history[: known[-1][0] - 1]).status if known else None,
@@ -118,14 +128,14 @@ def test_no_criterion_is_worked_on_for_ever_without_passing(history: str) -> Non
     assert shown.count("R") <= 2
 
 
-CASES = list(itertools.product(STATUSES, RESULTS))
+CASES = list(itertools.product([status.name for status in FLOW.statuses], RESULTS))
 
 
 def of_two(first: tuple[str, str], second: tuple[str, str]) -> str:
     """The verdict on what two criteria were, and what was seen of them."""
     settled, results = [], []
     for status, result in (first, second):
-        if after(CriterionState(status), result, 1).status != "BLOCKED":
+        if turn(ItemMark(status), result, 1).status != "BLOCKED":
             results.append(result)
         else:
             settled.append(status)
@@ -137,13 +147,14 @@ def of_two(first: tuple[str, str], second: tuple[str, str]) -> str:
 @pytest.mark.parametrize("first", CASES, ids="-".join)
 def test_the_verdict_and_the_decision_on_two(first: tuple[str, str]) -> None:
     for second in CASES:
-        before = {"C1": CriterionState(first[0]), "C2": CriterionState(second[0])}
+        marks = {"C1": ItemMark(first[0]), "C2": ItemMark(second[0])}
         for iteration, most in itertools.product(range(1, 4), range(1, 4)):
-            applied = apply(before, {"C1": first[1], "C2": second[1]}, iteration, most)
+            case = Case(FLOW, marks=marks, started={"max_iterations": most}, opened={"iteration": iteration})
+            applied = apply(case, {"C1": first[1], "C2": second[1]})
             assert applied.verdict == of_two(first, second)
             going_on = "safeguard" if iteration >= most else "replan"
             assert applied.decision == ("done" if applied.verdict in ("pass", "partial") else going_on)
 
 
 def test_nothing_judged_is_no_pass() -> None:
-    assert apply({}, {}, 1, 5).verdict == "unknown"
+    assert apply(Case(FLOW), {}).verdict == "unknown"

@@ -1,1 +1,1 @@
-"""A loop with an independent judge: criteria that were pinned before the work, judged by facts every time round."""
+"""Ralph: rounds of work against criteria that were agreed before it, each round judged by facts."""

@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
+from omo.engine import ends as ending
+from omo.engine.begin import StartOptions, begin
+from omo.engine.case import fold
+from omo.engine.runs import require_run
+from omo.engine.steps import UNCOUNTED, changed_lines
 from omo.errors import BadInput, Refused, Unreadable
 from omo.proof import base
 from omo.state import ledger
-from omo.work.lifecycle import require
 from omo.work.run import Caller
-from omo.workflows.ralph import end as ending
-from omo.workflows.ralph import start as starting
-from omo.workflows.ralph.phases import UNCOUNTED, changed_lines
-from omo.workflows.ralph.run import RALPH, fold
-from tests.ralph.project import Project, criterion
+from omo.workflows.ralph.flow import FLOW
+from tests.ralph.project import RALPH, Project, criterion
 
 
 @pytest.mark.parametrize("number", [0, -1, 51])
@@ -29,28 +30,28 @@ def test_iterations_are_between_one_and_fifty(project: Project, number: int) -> 
 
 
 def test_ids_of_runs_do_not_collide(project: Project) -> None:
-    path = project.criteria_file()
+    path = StartOptions(file=project.criteria_file())
     found = set()
     for name in ("s1", "s2", "s3"):
-        found.add(starting.start(Caller(project.state, str(project.root), name, "agent", 1000.0, 5.0), path)[0].id)
+        found.add(begin(FLOW, Caller(project.state, str(project.root), name, "agent", 1000.0, 5.0), path)[0].id)
     user = Caller(project.state, str(project.root), "s1", "user", 1000.0, 5.0)
-    ending.abandon(require(RALPH, user), "to begin again at once")
-    found.add(starting.start(user, path)[0].id)
+    ending.abandon(require_run(FLOW, user), "to begin again at once")
+    found.add(begin(FLOW, user, path)[0].id)
     assert len(found) == 4
 
 
 def test_starts_at_the_same_moment_are_one(project: Project) -> None:
-    path = project.criteria_file()
+    path = StartOptions(file=project.criteria_file())
     told: list[str] = []
 
-    def begin() -> None:
+    def start() -> None:
         caller = Caller(project.state, str(project.root), "s1", "agent", 1000.0, 20.0)
         try:
-            told.append(starting.start(caller, path)[0].id)
+            told.append(begin(FLOW, caller, path)[0].id)
         except Refused:
             told.append("refused")
 
-    threads = [threading.Thread(target=begin) for _ in range(4)]
+    threads = [threading.Thread(target=start) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -67,11 +68,11 @@ class TestNotes:
                 project.leave_out_refine(reason)
         project.leave_out_refine("one text file, nothing to refine")
         project.leave_out_refine("one text file, nothing to refine")
-        (row,) = project.rows("phase")
-        assert row["skipped"] == "one text file, nothing to refine"
-        assert project.status().why_no_refine
+        (row,) = project.rows("skipped")
+        assert row["why"] == "one text file, nothing to refine"
+        assert project.status().reason_to_skip("REFINE")
         project.judged(C1="fail")
-        assert project.status().why_no_refine == ""  # each iteration has its own
+        assert project.status().reason_to_skip("REFINE") is None  # each iteration has its own
 
 
 class TestChangedLines:
@@ -134,7 +135,7 @@ class TestChangedLines:
 
     def test_where_nobody_can_tell_it_is_never_small(self, project: Project) -> None:
         self.begun(project)
-        assert project.files.changed_since(project.status().exec_row["files"]) == []
+        assert project.files.changed_since(project.status().opened["files"]) == []
         os.rename(project.root / ".git", project.root.parent / "git-elsewhere")
         assert self.count(project) == UNCOUNTED
 
@@ -181,7 +182,7 @@ def end(project: Project, how: str) -> str:
     if how == "circumvented":
         row = {"kind": "exec-circumvention", "iteration": 0, "attempt": 1, "missing": ["PLAN"]}
         project.run().append(row, row, row, {"kind": "ended", "how": how, "verdict": "fail", "receipt": None})
-        ending.publish(project.run())
+        project.run().publish()
     return run
 
 
@@ -197,7 +198,7 @@ class TestBeginningAgain:
     )
     def test_the_agent_waits_until_the_user_was_shown_the_end(self, project: Project, how: str, why: str) -> None:
         run = end(project, how)
-        assert ending.publish(project.run()).action == "tell-user"
+        assert project.run().publish().action == "tell-user"
         assert why in project.told()["outcome"]["why"]
         with pytest.raises(Refused, match=f"{run} ended without a pass") as refused:
             project.start(same_turn=True)
@@ -239,19 +240,56 @@ class TestBeginningAgain:
 
 def test_rows_of_another_shape_are_unreadable_and_hide_no_other_run(project: Project) -> None:
     with pytest.raises(Unreadable):
-        fold([{"kind": "started", "criteria": "none"}], "r1")
+        fold(FLOW, [{"kind": "started", "items": "none"}], "r1")
     run = project.start().run
     first, *others = ledger.rows(str(Path(RALPH.directory(project.state, run)) / "ledger.jsonl"))
-    judged: Any = {"kind": "judged", "states": {}, "results": {"C1": "pass"}}
+    judged: Any = {"kind": "judged", "iteration": 1, "marks": {}, "results": {"C1": "pass"}}
     broken_rows: list[Any] = [[{**first, "after": "r1"}], [{**first, "request": 7}], [first, *others, judged]]
     for rows in broken_rows:
         with pytest.raises(Unreadable, match="is no object"):
-            fold(rows, run)
+            fold(FLOW, rows, run)
+    great: Any = {
+        "kind": "judged",
+        "iteration": 1,
+        "marks": {name: {"status": "GREAT"} for name in ("C1", "C2")},
+        "results": {},
+    }
+    with pytest.raises(Unreadable, match="GREAT"):
+        fold(FLOW, [first, *others, great], run)
     broken = Path(RALPH.directory(project.state, "r9999999999999-00000000"))
     broken.mkdir()
-    (broken / "ledger.jsonl").write_text('{"kind": "started", "criteria": [7]}\n')
+    (broken / "ledger.jsonl").write_text('{"kind": "started", "items": [7]}\n')
     assert project.status().run == run
     assert project.start(session="s2").lessons == []
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"ts": "2026-02-22T17:20:01.000Z"},
+        {"kind": "skipped", "iteration": 1, "why": "small"},
+        {"kind": "brief", "iteration": 1},
+        {"kind": "judged", "iteration": 1, "marks": {}},
+        {"kind": "exec-delegated", "iteration": 2},
+        {"kind": "exec-circumvention", "iteration": 1},
+        {"kind": "ended"},
+    ],
+    ids=lambda row: str(row.get("kind")),
+)
+def test_a_row_that_lacks_a_field_makes_the_run_one_that_nobody_can_read(project: Project, row: Any) -> None:
+    run = project.start().run
+    rows = ledger.rows(str(Path(RALPH.directory(project.state, run)) / "ledger.jsonl"))
+    with pytest.raises(Unreadable, match="a row nobody can read"):
+        fold(FLOW, [*rows, row], run)
+
+
+def test_what_passed_and_could_not_be_told_now_is_open_again(project: Project) -> None:
+    project.start()
+    project.judged(C1="pass", C2="fail")
+    assert (project.status().remaining, project.told()["open"]) == (["C2"], 1)
+    case = project.judged(C1="unknown", C2="fail")
+    assert case.passing == ["C1"]
+    assert (case.remaining, project.told()["open"]) == (["C1", "C2"], 2)
 
 
 class TestLessons:
@@ -269,7 +307,7 @@ class TestLessons:
         (blocked,) = at.lessons
         assert (blocked["id"], blocked["evidence"], blocked["from_run"]) == ("C1", "saw fail", before)
         assert blocked["again"] == ["C1", "C4"]
-        assert at.states["C1"].status == "PENDING"
+        assert at.marks["C1"].status == "PENDING"
 
     def test_what_passed_since_is_no_lesson(self, project: Project) -> None:
         self.failed_run(project)

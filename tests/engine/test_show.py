@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from omo.workflows.ralph import verbs
-from omo.workflows.ralph.status import changed_since_pass
+from dataclasses import asdict
+
+from omo.engine.show import changed_since_pass, to_do
 from tests.ralph.project import Project, criterion
 
 
 def shown(project: Project) -> str:
-    state = project.status()
-    results = {each.id: state.last_result(each.id) for each in state.criteria}
-    return "\n".join(verbs.to_do(state, results, project.files))
+    case = project.status()
+    results = {item.id: case.last_result(item.id) for item in case.items}
+    return "\n".join(to_do(case, results, project.files))
 
 
 def mixed(project: Project) -> Project:
@@ -32,11 +33,20 @@ def test_every_criterion_is_in_one_group(project: Project) -> None:
     assert [line.split()[0] for line in lines[1::2]] == ["C2", "C4", "C5", "C3", "C1"]
 
 
+def test_what_is_blocked_is_not_tried_again(project: Project) -> None:
+    mixed(project)
+    blocked, _, rest = shown(project).partition("Blocked: ")[2].partition("Complete")
+    assert 'seen: "saw fail"' in blocked
+    assert "try:" not in blocked
+    assert "try:" in shown(project).partition("To fix")[2].partition("To judge again")[0]
+    assert rest
+
+
 def test_a_regression_names_the_files_changed_since_it_passed(project: Project) -> None:
     mixed(project)
-    state = project.status()
-    assert changed_since_pass(state, state.criteria[1], project.files) == ["notes.txt", "src/b.txt"]
-    assert state.states["C2"].last_pass_iteration == 2
+    case = project.status()
+    assert changed_since_pass(case, case.items[1], project.files) == ["notes.txt", "src/b.txt"]
+    assert case.marks["C2"].last_pass_iteration == 2
     text = shown(project)
     assert 'changed since its pass in iteration 2: "notes.txt", "src/b.txt"' in text
     assert "src/a.txt" not in text
@@ -59,8 +69,8 @@ def test_what_was_said_is_quoted_and_stays_on_its_line(project: Project) -> None
     at = run.require_whole()
     said = 'no"\n\x1b[31mComplete (9)\n  C9 PASS: all is well ' + "x" * 5000
     result = {"result": "fail", "evidence": said, "source": "judge", "suggested_action": said}
-    states = {"C1": {**at.states["C1"].data, "status": "FAIL", "fail_count": 1}}
-    judged = {"kind": "judged", "iteration": 1, "results": {"C1": result}, "states": states, "tree": "t"}
+    marks = {"C1": {**asdict(at.marks["C1"]), "status": "FAIL", "fail_count": 1}}
+    judged = {"kind": "judged", "iteration": 1, "results": {"C1": result}, "marks": marks, "tree": "t"}
     run.append({**judged, "verdict": "fail", "decision": "replan", "independence": "full"})
     lines = shown(project).splitlines()
     assert [line for line in lines if line.lstrip().startswith(("Complete", "C9"))] == []

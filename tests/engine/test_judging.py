@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from omo.engine import asking, ends, judging
+from omo.engine.judging import EXIT_CODES
 from omo.errors import NotEvaluable
-from omo.workflows.ralph import asking, end, judge
-from omo.workflows.ralph.judge import EXIT_CODES
 from tests.ralph.project import (
     Judged,
     Project,
@@ -101,7 +101,7 @@ def cannot_tell(made: Project) -> Judged:
 def test_a_judge_that_could_not_tell_is_asked_anew(tmp_path: Path) -> None:
     made = asked(tmp_path)
     assert cannot_tell(made).verdict == "unknown"
-    following = end.next_step(made.run()).text
+    following = ends.next_step(made.run()).text
     assert "start a new omo:judge with this as its whole prompt: omo ralph brief" in following
     assert asking.judge_brief(made.run())[1] == made.nonce, "what the next step says can be done"
     assert len(made.rows("brief")) == 2
@@ -117,7 +117,7 @@ def test_unknown_changes_nothing_and_leaves_the_iteration_open(tmp_path: Path) -
     judged = made.judge()
     assert (judged.verdict, EXIT_CODES[judged.verdict], judged.decision) == ("unknown", 4, "")
     now = made.status()
-    assert (now.states, now.iteration) == (before.states, 1)
+    assert (now.marks, now.round) == (before.marks, 1)
     assert made.rows("judged") == []
     assert cannot_tell(made).is_closed is False
     made.ask()
@@ -146,7 +146,7 @@ def test_files_that_change_while_they_are_judged_make_everything_unknown(tmp_pat
     made.work("ready", "done-2.txt")
     judged = made.judge()
     assert results(judged) == {"C1": "unknown", "C2": "unknown"}
-    assert judge.CHANGED in judged.notes
+    assert judging.CHANGED in judged.notes
     assert any("others since: log.txt;" in note for note in judged.notes)
     made.write(".gitignore", "log.txt\n")
     made.gate_ran()
@@ -160,7 +160,7 @@ def test_a_judgement_is_void_if_the_run_went_on_meanwhile(tmp_path: Path) -> Non
     ticks = itertools.count()
 
     def clock() -> float:  # asked for in the middle of the evaluation: another process records a verdict first
-        if made.status().iteration == 1:
+        if made.status().round == 1:
             made.judged(C1="fail")
         return float(next(ticks))
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from omo.workflows.ralph import evaluate_criteria
-from omo.workflows.ralph.run import RalphState
+from omo.engine import checking
+from omo.engine.case import Case
+from omo.workflows.ralph.flow import FLOW
 from tests.ralph.project import Judged, Project, criterion, make_project
 
 PATHS = ("src/**",)
@@ -54,33 +55,31 @@ CHANGES: dict[str, Callable[[Project], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_the_key_changes_with_any_file_below_the_paths(project: Project, change: Callable[[Project], object]) -> None:
-    before = evaluate_criteria.cache_key(project.root, command("true"), PATHS)
+    before = checking.cache_key(project.root, command("true"), PATHS)
     assert before
     change(project)
-    after = evaluate_criteria.cache_key(project.root, command("true"), PATHS)
+    after = checking.cache_key(project.root, command("true"), PATHS)
     assert after
     assert after != before
 
 
 @pytest.mark.parametrize("other", [command("false"), command("true", cwd="src"), command("true", timeout=5.0)])
 def test_the_key_changes_with_the_check(project: Project, other: Any) -> None:
-    assert evaluate_criteria.cache_key(project.root, other, PATHS) != evaluate_criteria.cache_key(
-        project.root, command("true"), PATHS
-    )
+    assert checking.cache_key(project.root, other, PATHS) != checking.cache_key(project.root, command("true"), PATHS)
 
 
 def test_the_key_stays_with_time_other_files_and_commits(project: Project) -> None:
-    before = evaluate_criteria.cache_key(project.root, command("true"), PATHS)
+    before = checking.cache_key(project.root, command("true"), PATHS)
     os.utime(project.root / "src/a.py", (1, 1))
     project.write("docs/c.md", "another\n")
     project.commit()
-    assert evaluate_criteria.cache_key(project.root, command("true"), PATHS) == before
-    assert evaluate_criteria.cache_key(project.root, command("true"), ("src",)) == before
+    assert checking.cache_key(project.root, command("true"), PATHS) == before
+    assert checking.cache_key(project.root, command("true"), ("src",)) == before
 
 
 @pytest.mark.parametrize("paths", [(), ("lib/**",), ("docs/*.py",)])
 def test_without_a_declared_file_nothing_is_remembered(project: Project, paths: tuple[str, ...]) -> None:
-    assert evaluate_criteria.cache_key(project.root, command("true"), paths) == ""
+    assert checking.cache_key(project.root, command("true"), paths) == ""
 
 
 @pytest.mark.parametrize(
@@ -95,13 +94,13 @@ def test_without_a_declared_file_nothing_is_remembered(project: Project, paths: 
 )
 def test_what_cannot_be_seen_whole_is_not_remembered(project: Project, change: Callable[[Project], object]) -> None:
     change(project)
-    assert evaluate_criteria.cache_key(project.root, command("true"), PATHS) == ""
+    assert checking.cache_key(project.root, command("true"), PATHS) == ""
 
 
 def test_only_commands_are_worth_remembering(project: Project) -> None:
     checks: Any = ({"type": "path", "path": "src/a.py"}, {"type": "judge", "question": "Is it clear?"})
     for check in checks:
-        assert evaluate_criteria.cache_key(project.root, check, PATHS) == ""
+        assert checking.cache_key(project.root, check, PATHS) == ""
 
 
 @pytest.mark.parametrize(
@@ -109,9 +108,11 @@ def test_only_commands_are_worth_remembering(project: Project) -> None:
     [("k", 3, True), ("k", 5, True), ("k", 6, False), ("k", 2, False), ("other", 3, False), ("", 3, False)],
 )
 def test_when_a_result_is_taken_over(key: str, iteration: int, is_remembered: bool) -> None:
-    state = RalphState(iteration=iteration, judged=[{"results": {"C1": {"result": "pass", "kept": {"k": 2}}}}])
-    assert evaluate_criteria.remembered(state, "C1", key) == (2 if is_remembered else 0)
-    assert evaluate_criteria.remembered(state, "C2", key) == 0
+    state = Case(
+        FLOW, opened={"iteration": iteration}, judged=[{"results": {"C1": {"result": "pass", "kept": {"k": 2}}}}]
+    )
+    assert checking.remembered(state, "C1", key) == (2 if is_remembered else 0)
+    assert checking.remembered(state, "C2", key) == 0
 
 
 # In a run: `suite.sh` counts how often it really ran, beside the project.
@@ -158,7 +159,7 @@ def test_a_heavy_check_is_taken_over_and_the_report_says_so(tmp_path: Path) -> N
 def test_what_is_fast_is_run_every_time(tmp_path: Path, seconds: float) -> None:
     suite = Suite(tmp_path)
     for _ in range(2):
-        judged = suite.iterate(heavy=evaluate_criteria.HEAVY_SECONDS, clock=itertools.count(0.0, seconds).__next__)
+        judged = suite.iterate(heavy=checking.HEAVY_SECONDS, clock=itertools.count(0.0, seconds).__next__)
         assert (source(judged), suite.runs) == ("code", 1)
 
 

@@ -1,0 +1,489 @@
+"""A case: the items of a run, how each stands, and all that was seen of them. Made from the rows of the run's ledger.
+
+| row                     | says                                                                       |
+|-------------------------|----------------------------------------------------------------------------|
+| `started`               | which items, who asked for them in which words, on which files             |
+| the flow's `round_row`  | a round is open, on these files; only later rows of the session count      |
+| `skipped`               | a step of the round is left out, and why                                   |
+| `answered`              | the working agent answered a question of the workflow                      |
+| `brief`                 | the judge was asked: the nonce of the brief, and the files it is about     |
+| `judge-inline-fallback` | the judge's answer came from a file, not from a hook                       |
+| `judged`                | what was seen of each item, and how each stands after it                   |
+| `judge-unknown`         | a judgement that could not tell; the round stays open                      |
+| the flow's `early_row`  | a verdict was asked for over steps that did not happen                     |
+| `ended`                 | how the run ended, its outcome, and the receipt of a pass                  |
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from omo.digest import sha256
+from omo.engine.flow import Flow, ItemMark
+from omo.errors import Unreadable
+from omo.json_text import Json
+from omo.state.ledger_rows import LedgerRow
+from omo.text import clip
+from omo.work.bound import REOPENED
+from omo.work.run import require_objects
+from omo.work.status import units
+
+if TYPE_CHECKING:
+    from omo.state.rows import Base, Outcome
+
+LONGEST_FIELD, LONGEST_METHOD = 200, 400
+
+
+class CheckRow(TypedDict, total=False):
+    """A check as it was pinned; what else it has depends on its type."""
+
+    id: str  # unique in its item
+    type: str
+    question: str
+    argv: list[str]
+    cwd: str
+
+
+class ItemResult(TypedDict, total=False):
+    """What one judgement says of an item."""
+
+    result: str  # pass, fail or unknown
+    evidence: str
+    source: str
+    cached_from: int | None  # the round that ran its checks, if an earlier one did
+    suggested_action: str
+    kept: dict[str, int]  # by its key, the round that ran a check whose result a later round may reuse
+
+
+class Lesson(TypedDict, total=False):
+    """An item of an earlier run: what tells whether a new one asks for the same, and what became of it."""
+
+    id: str
+    description: str
+    checks: list[str]
+    from_run: str
+    evidence: str
+    again: list[str]  # the items of this run that ask for the same
+
+
+class RunBefore(TypedDict, total=False):
+    """The run that this one carries on from."""
+
+    run: str
+    how: str
+    statuses: dict[str, str]
+    dropped: list[Lesson]
+
+
+class Request(TypedDict):
+    text: str
+    by: str
+
+
+class JudgedGate(TypedDict, total=False):
+    name: str
+    by: str
+    failed: str
+
+
+class CaseRow(LedgerRow, total=False):
+    """A row of a run's ledger, of whichever kind."""
+
+    # started
+    run: str
+    session: str
+    root: str
+    request: Request | None
+    items: Any  # as `Item` has them; of a brief their ids
+    confirmed: bool
+    source: str
+    base: str | None
+    files: Base
+    programs: dict[str, str]  # what the commands of its checks stood for
+    max_iterations: int
+    reduced_scope: str
+    lessons: list[Lesson]
+    after: RunBefore
+    before: dict[str, str]
+    # of a round
+    iteration: int
+    tree: str
+    session_seq: int
+    session_digest: str
+    step: str
+    why: str
+    missing: list[str]
+    question: str
+    said: object
+    result: str
+    gaps: tuple[str, ...]
+    call: int
+    nonce: str
+    digest: str
+    # judged
+    results: dict[str, ItemResult]
+    marks: dict[str, Any]  # as `Mark` has them
+    independence: str
+    verdict: str
+    decision: str
+    gates: list[JudgedGate]
+    challenges: Any
+    proof: str
+    doubts: list[str]
+    allowed: list[str]
+    # ended
+    how: str
+    receipt: Json | None
+    outcome: Outcome
+
+
+NO_ROW: CaseRow = {}
+# What a row has to have, by its kind, for everybody who reads it after the fold.
+FIELDS = {
+    "skipped": ("iteration", "step", "why"),
+    "answered": ("iteration", "question", "result", "why", "gaps", "tree"),
+    "brief": ("iteration", "ts", "nonce", "call", "tree", "files"),
+    "judged": ("iteration", "marks", "results"),
+    "ended": ("how",),
+}
+OF_A_ROUND = ("iteration", "ts", "session_seq")
+OF_AN_EARLY_VERDICT = ("iteration", "missing")
+
+
+@dataclass(frozen=True)
+class CaseItem:
+    """One criterion, goal or step: what has to be true, and the checks that show it.
+
+    A `guard` is true before the work and meant to stay so. Results of heavy checks are kept while no file of
+    `affected_paths` changes.
+    """
+
+    id: str
+    description: str
+    checks: list[CheckRow]
+    affected_paths: list[str] = field(default_factory=list)
+    guard: bool = False
+
+    @property
+    def data(self) -> Json:
+        return asdict(self)
+
+    @cached_property
+    def questions(self) -> list[CheckRow]:
+        """The checks that only a judge can decide."""
+        return [check for check in self.checks if check["type"] == "judge"]
+
+    @cached_property
+    def mechanical(self) -> list[CheckRow]:
+        """The checks that code decides."""
+        return [check for check in self.checks if check["type"] != "judge"]
+
+    @cached_property
+    def digests(self) -> frozenset[str]:
+        return frozenset(map(digest_of, self.checks))
+
+
+def digest_of(check: CheckRow) -> str:
+    """Return the digest by which a check is pinned: the same for the same meaning, whatever its id."""
+    meaning = {name: value for name, value in check.items() if name != "id"}
+    return sha256(json.dumps(meaning, sort_keys=True).encode("ascii"))
+
+
+def method(check: CheckRow) -> str:
+    """Say in one line how a check is decided, without the fields that say nothing."""
+    fields = []
+    for name, value in check.items():
+        says_nothing = value is None or value is False or value in ("", ".", [])
+        if name not in ("id", "type", "guard", "timeout") and not says_nothing:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            fields.append(f"{name} {clip(text, LONGEST_FIELD)}")
+    return clip(f"{check['type']} {', '.join(fields)}", LONGEST_METHOD)
+
+
+@dataclass
+class Case:
+    """A run as its ledger tells it. `opened` is the row of the open round, or of the last one.
+
+    `judged` has every judgement and `briefs` every brief, whatever the round: what a judge found of the same files
+    stands. `early` counts over the whole run, so that a new round gives none back.
+    """
+
+    flow: Flow
+    run: str = ""
+    session: str = ""
+    root: str = ""
+    items: list[CaseItem] = field(default_factory=list)
+    marks: dict[str, ItemMark] = field(default_factory=dict)
+    started: CaseRow = field(default_factory=NO_ROW.copy)
+    opened: CaseRow = field(default_factory=NO_ROW.copy)
+    judged: list[CaseRow] = field(default_factory=list)
+    briefs: list[CaseRow] = field(default_factory=list)
+    early: int = 0
+    ended: CaseRow | None = None
+    rows: list[CaseRow] = field(default_factory=list)
+
+    # How it stands
+
+    @property
+    def is_open(self) -> bool:
+        return self.ended is None
+
+    @property
+    def how(self) -> str:
+        """How it ended; empty while it is open."""
+        return str(self.ended["how"]) if self.ended is not None else ""
+
+    @property
+    def waits_for_user(self) -> bool:
+        """Whether it ended in a way that the user has to hear of before the agent begins again."""
+        if self.ended is None or self.how == "pass":
+            return False
+        return self.how != "abandoned" or self.ended.get("actor") != "user"
+
+    @property
+    def headline(self) -> str:
+        phase = f"ended ({self.how}), " if self.ended is not None else ""
+        judged = f"verdict {self.verdict}" if self.judged else "not judged yet"
+        return f"{phase}{self.round_of}, {judged}"
+
+    @property
+    def round(self) -> int:
+        return int(self.opened.get("iteration", 0))
+
+    @property
+    def most_rounds(self) -> int:
+        return int(self.started.get("max_iterations", 0))
+
+    @property
+    def round_of(self) -> str:
+        return f"iteration {self.round} of {self.most_rounds}"
+
+    # The open round, or the last one
+
+    def rows_of_round(self, kind: str) -> list[CaseRow]:
+        return [row for row in self.rows if row["kind"] == kind and row.get("iteration") == self.round]
+
+    def reason_to_skip(self, step: str) -> str | None:
+        """Return why the agent skips a step of this round, if it does."""
+        reasons = [row["why"] for row in self.rows_of_round("skipped") if row["step"] == step]
+        return reasons[-1] if reasons else None
+
+    @property
+    def briefs_of_round(self) -> list[CaseRow]:
+        return self.rows_of_round("brief")
+
+    def brief_about(self, tree: str) -> CaseRow | None:
+        """Return the newest brief of this round about exactly these files."""
+        return next((brief for brief in reversed(self.briefs_of_round) if brief["tree"] == tree), None)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the judge was asked and nothing has come of it yet."""
+        return self.rows[-1]["kind"] == "brief"
+
+    # The newest judgement
+
+    @property
+    def last_judged(self) -> CaseRow:
+        return self.judged[-1] if self.judged else NO_ROW
+
+    def last_result(self, item: str) -> ItemResult:
+        return self.last_judged.get("results", {}).get(item, {})
+
+    @property
+    def verdict(self) -> str:
+        """The newest verdict. What could not be told is no pass, and neither is what nobody has judged."""
+        verdict = self.last_judged.get("verdict")
+        return str(verdict) if verdict in ("pass", "partial") else "fail"
+
+    @property
+    def decision(self) -> str:
+        """What the newest judgement decided. A run that was stopped before it was settled is a safeguard's."""
+        if self.how not in ("", "pass", "partial"):
+            return "safeguard"
+        return str(self.last_judged.get("decision") or "replan")
+
+    @property
+    def independence(self) -> str:
+        return str(self.last_judged.get("independence") or "reduced") if self.judged else "full"
+
+    @property
+    def inline_rounds(self) -> list[int]:
+        """The rounds that were judged without the judge's own message."""
+        return [int(row["iteration"]) for row in self.judged if row.get("independence") != "full"]
+
+    # Its items
+
+    @property
+    def passing(self) -> list[str]:
+        return [item.id for item in self.items if self.flow.has_passed(self.marks[item.id])]
+
+    @property
+    def stuck(self) -> list[str]:
+        return [item.id for item in self.items if self.flow.is_stuck(self.marks[item.id])]
+
+    @property
+    def unproven(self) -> list[str]:
+        """Items that passed once, and of which the newest judgement could not tell."""
+        return [name for name in self.passing if self.last_result(name).get("result") != "pass"]
+
+    @property
+    def remaining(self) -> list[str]:
+        """The items that keep the run from its end, in their order."""
+        settled = {*self.stuck, *self.passing} - {*self.unproven}
+        return [item.id for item in self.items if item.id not in settled]
+
+    @property
+    def questions(self) -> list[tuple[str, str]]:
+        """Return the item and the check of each question that code cannot decide."""
+        asked = []
+        for item in self.items:
+            for check in item.questions:
+                asked.append((item.id, check["id"]))
+        return asked
+
+    # What the user said
+
+    @property
+    def request(self) -> str:
+        """What the user asked for; empty if omo does not know."""
+        request = self.started.get("request")
+        return request["text"] if request else ""
+
+    @property
+    def is_request_typed(self) -> bool:
+        request = self.started.get("request")
+        return request is not None and request["by"] == "user"
+
+    @property
+    def whose_request(self) -> str:
+        return "as they typed it" if self.is_request_typed else "as the agent handed it on"
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the user began the run, or named this very file when they asked."""
+        return self.started.get("confirmed") is True
+
+    @property
+    def source(self) -> str:
+        return str(self.started.get("source") or "")
+
+    @property
+    def base(self) -> str | None:
+        return self.started.get("base")
+
+    @property
+    def whose_items(self) -> str:
+        units = self.flow.units
+        if self.is_confirmed:
+            return f"the user confirmed the {units}"
+        if not self.source and [item.id for item in self.items] == [self.flow.request_id]:
+            unit = self.flow.unit
+            return f"no check of the project as a whole was found, and what the user asked for is the only {unit}"
+        if not self.source:
+            return f"the {units} are the project's own checks, as its files named them at the start"
+        return f"the {units} are the agent's own, the user did not confirm them"
+
+    @property
+    def reduced_scope(self) -> str:
+        return str(self.started.get("reduced_scope") or "")
+
+    # The runs before it
+
+    @property
+    def lessons(self) -> list[Lesson]:
+        return self.started.get("lessons") or []
+
+    def lesson_for(self, item: str) -> Lesson | None:
+        """Return what an earlier run could not do of an item."""
+        return next((lesson for lesson in self.lessons if item in lesson["again"]), None)
+
+    @property
+    def after(self) -> RunBefore:
+        """The run of this session that this one carries on from, if that one did not pass."""
+        return self.started.get("after") or {}
+
+    @property
+    def after_text(self) -> str:
+        """Say what this run carries on: `after r…: circumvented; 1 criterion was dropped (C2)`."""
+        text = f"after {clip(str(self.after.get('run')), 60)}: {clip(str(self.after.get('how')), 20)}"
+        dropped = self.after.get("dropped") or []
+        if dropped:
+            ids = clip(", ".join(str(entry["id"]) for entry in dropped), 60)
+            verb = "was" if len(dropped) == 1 else "were"
+            text += f"; {units(len(dropped), self.flow.unit)} {verb} dropped ({ids})"
+        return text
+
+
+def fold(flow: Flow, rows: list[CaseRow], run: str) -> Case | None:
+    """Make the case from its rows; None if nothing began. Rows of a kind it does not know change nothing.
+
+    Raises Unreadable for rows that omo did not write.
+    """
+    case = Case(flow, run, rows=rows)
+    try:
+        fields = {**FIELDS, flow.round_row: OF_A_ROUND, flow.early_row: OF_AN_EARLY_VERDICT}
+        for row in rows:
+            require_fields(row, fields.get(row["kind"], ()))
+            if case.started:
+                _apply(case, row)
+            elif row["kind"] == "started":
+                _begin(case, row)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"the ledger of {flow.name} run {run} has a row nobody can read: {error}"
+        raise Unreadable(what, fix=flow.start) from None
+    return case if case.started and case.opened else None  # its first round is opened with it
+
+
+def require_fields(row: Mapping[str, Any], names: Iterable[str]) -> None:
+    missing = [name for name in names if name not in row]
+    if missing:
+        raise KeyError(f"{row['kind']} without {', '.join(missing)}")
+
+
+def _begin(case: Case, row: CaseRow) -> None:
+    require_objects(row.get("after"), row.get("request"))
+    case.started = row
+    case.session, case.root = str(row["session"]), str(row["root"])
+    int(row["max_iterations"])
+    for given in row["items"]:
+        item = CaseItem(**given)
+        case.items.append(item)
+        case.marks[item.id] = ItemMark(case.flow.begins_as)
+
+
+def _apply(case: Case, row: CaseRow) -> None:
+    kind = row["kind"]
+    if kind == case.flow.round_row:
+        int(row["iteration"])
+        case.opened = row
+    elif kind == case.flow.early_row:
+        case.early += 1
+    elif kind == "brief":
+        case.briefs.append(row)
+    elif kind == "judged":
+        require_objects(*row["results"].values())
+        case.marks = marks_of(case.flow, row, case.items)
+        for item in case.items:
+            require_fields({"kind": f"result of {item.id}", **row["results"][item.id]}, ("result", "source"))
+        case.judged.append(row)
+    elif kind == "ended":
+        case.ended = row
+    elif kind == REOPENED:  # in the round in which it ended
+        case.ended = None
+    elif kind == "adopted":
+        case.session = str(row["session"])
+    elif kind == "moved":
+        case.root = str(row["root"])
+
+
+def marks_of(flow: Flow, judged: Mapping[str, Any], items: list[CaseItem]) -> dict[str, ItemMark]:
+    """Read how each item stands after a judgement. A status that the flow does not have is an error."""
+    marks = {item.id: ItemMark(**judged["marks"][item.id]) for item in items}
+    for mark in marks.values():
+        flow.status(mark.status)
+    return marks

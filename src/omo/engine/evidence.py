@@ -1,0 +1,117 @@
+"""What stands behind each item of a run, for the report: the result of every round, the checks, what the judge said."""
+
+from __future__ import annotations
+
+from omo.engine.case import Case, CaseItem, CaseRow, method
+from omo.engine.checking import named_checks
+from omo.engine.flow import STUCK, Flow
+from omo.engine.runs import load_run
+from omo.proof import base
+from omo.state.rows import read_files
+from omo.state.runtime import part
+from omo.text import clip
+from omo.work import times
+from omo.work.agents import messages_in
+from omo.work.judge import JUDGE
+from omo.work.proving import by_exit_code
+from omo.work.sections import Attachment, Cell, Notice, Section, Sections, facts, table
+from omo.work.viewer import Viewer
+
+CELLS = {"pass": "done", "fail": "failed", "unknown": "waiting"}
+
+
+def sections(flow: Flow, viewer: Viewer) -> Sections:
+    run = load_run(flow, viewer.caller, viewer.run)
+    if run is None or run.state is None:
+        return Sections()
+    case = run.state
+    changed = None
+    if case.base:
+        changed = base.changed_at_end(viewer.context.root, case.base, read_files((case.ended or {}).get("files")))
+    return Sections(
+        {item.id: _section(case, item) for item in case.items},
+        _of_the_run(case, viewer),
+        base=case.base,
+        changed=changed,
+        commands=by_exit_code(named_checks(case)),
+    )
+
+
+def _of_the_run(case: Case, viewer: Viewer) -> Section:
+    ended = case.ended or {}
+    receipt = part(ended, "receipt")
+    # Items down, rounds across. What broke after it had passed is marked as that.
+    rows = [[item.id, *(_cell(case, row, item.id) for row in case.judged)] for item in case.items]
+    head = [case.flow.unit, *(f"round {row['iteration']}" for row in case.judged)]
+    return Section(
+        began=str(case.started.get("ts") or ""),
+        ended=str(ended.get("ts") or ""),
+        said=clip(str(ended.get("why") or ""), 500),
+        covers=facts(
+            ("asked for", clip(case.request, 500)),
+            (f"{case.flow.units} from", "; ".join(filter(None, [case.source, case.whose_items]))),
+            ("covers", ", ".join(map(str, receipt.get(case.flow.units) or []))),
+            ("independence", receipt.get("independence")),
+            ("gates", ", ".join(gate["name"] for gate in receipt.get("gates") or [])),
+        ),
+        tables=(table(f"{case.flow.units.capitalize()}, round by round", head, rows),),
+        attachments=tuple(_judges_answers(viewer, case)),
+        notices=tuple(_notices(case)),
+    )
+
+
+def _cell(case: Case, row: CaseRow, name: str) -> Cell:
+    result, mark = row["results"][name], row["marks"][name]
+    if result["result"] == "fail" and mark["regressed_at_iteration"] == row["iteration"]:
+        return Cell("regressed", "regression")
+    if case.flow.status(mark["status"]).drawn == STUCK:
+        return Cell("blocked", STUCK)
+    source = "" if result["source"] == "code" else f" ({result['source']})"
+    return Cell(result["result"] + source, CELLS[result["result"]])
+
+
+def _section(case: Case, item: CaseItem) -> Section:
+    result = case.last_result(item.id)
+    checks = [(check["id"], "code", method(check)) for check in item.mechanical]
+    checks += [(check["id"], "judge", str(check.get("question"))) for check in item.questions]
+    return Section(
+        clip(str(result.get("evidence") or ""), 1000),
+        covers=facts(
+            ("last result", f"{result.get('result')}, by {result.get('source')}" if result else "not judged yet"),
+            ("suggested", result.get("suggested_action")),
+            ("guard", "it passed before the work, and must not break" if item.guard else ""),
+        ),
+        tables=(table("Its checks", ("check", "by", "what"), checks),),
+    )
+
+
+def _judges_answers(viewer: Viewer, case: Case) -> list[Attachment]:
+    """Return the judge's own messages to the briefs of the run, as the host reported them."""
+    attachments = []
+    for message in messages_in(viewer.events, [JUDGE]):
+        for brief in case.briefs:
+            if brief["nonce"] in message.text:
+                about = f"{times.moment(message.ts)}, to call {brief['call']} of round {brief['iteration']}"
+                attachments.append(Attachment("The judge's answer", "", about=about, text=message.text))
+    return attachments
+
+
+def _notices(case: Case) -> list[Notice]:
+    notices = []
+    if case.reduced_scope:
+        notices.append(Notice("reduced scope", clip(case.reduced_scope, 300), case.run, until_end=True))
+    for number in case.inline_rounds:
+        text = f"round {number} was judged without the judge's own message"
+        notices.append(Notice("not judged independently", text, case.run))
+    for challenge in case.last_judged.get("challenges") or []:
+        text = f"the judge says how its check could hold for undone work: {challenge['text']}"
+        notices.append(Notice("challenge", clip(text, 400), challenge["criterion"]))
+    for row in case.rows:
+        if row["kind"] == case.flow.early_row:
+            missing = ", ".join(row["missing"])
+            text = f"round {row['iteration']}: a verdict was asked for over phases that did not happen: {missing}"
+            notices.append(Notice("circumvention", clip(text, 300), case.run))
+        elif row["kind"] == "skipped":
+            text = f"round {row['iteration']}: {row['step']} was skipped: {row['why']}"
+            notices.append(Notice("skipped phase", clip(text, 300), case.run))
+    return notices

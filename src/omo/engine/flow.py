@@ -1,0 +1,177 @@
+"""A workflow as data: what its items are called, which steps a round needs, and how a result moves an item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from omo.work.status import plural
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from omo import options
+    from omo.engine.case import Case, CaseItem
+    from omo.engine.runs import CaseRun
+
+Drawn = Literal["done", "active", "open", "failed", "waiting"]  # how views draw an item
+PASSED: Drawn = "done"
+STUCK: Drawn = "waiting"  # another round does not mend it
+
+
+@dataclass(frozen=True)
+class ItemMark:
+    """How one item stands after the judgements so far.
+
+    `fail_count` counts failures in a row. `regressions` counts how often it broke after a pass, in the whole run.
+    `regressed_at_iteration` stays until the next pass.
+    """
+
+    status: str
+    fail_count: int = 0
+    previous_status: str | None = None
+    regressed_at_iteration: int | None = None
+    last_pass_iteration: int | None = None
+    regressions: int = 0
+
+
+@dataclass(frozen=True)
+class ItemStatus:
+    """One status that an item can have, and the heading under which a judgement lists such items.
+
+    `drawn` says how views draw it: `done` has passed, `waiting` is left alone, `failed` and `open` are work. For a
+    regression omo names the files that changed since the item passed.
+    """
+
+    name: str
+    drawn: Drawn
+    heading: str
+    is_regression: bool = False
+
+
+@dataclass(frozen=True)
+class RoundStep:
+    """Something that has to happen in every round before the round is judged.
+
+    The step is done when a hook saw `agent` finish: the first one of a round that names no `after`, else one that
+    finished after that step. With `or_work` changed files do as well; with `gates` the session's gates have to pass.
+    `may_be_skipped`: a reason does, if few lines were changed. `is_required`: not even the user leaves it out.
+    """
+
+    name: str
+    agent: str = ""
+    after: str = ""
+    or_work: bool = False
+    gates: bool = False
+    may_be_skipped: bool = False
+    is_required: bool = False
+    to_do: str = ""  # what the working agent is told to do about it
+    task: str = ""  # what the agent itself is told, above the items; without it omo writes no brief for the agent
+
+    @property
+    def role(self) -> str:
+        """The name by which `omo WORKFLOW brief` knows the agent."""
+        return self.agent.rpartition(":")[2]
+
+    @property
+    def option(self) -> str:
+        """The option that skips it."""
+        return f"--no-{self.name.lower()}"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a workflow makes of an answer: `ok`, `gap` (recorded, holds nothing up) or `failed`."""
+
+    result: Literal["ok", "gap", "failed"] = "ok"
+    why: str = ""
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """One workflow. Data, and at most four functions: `read`, `turn`, `needs`, and those in `answers`.
+
+    `turn` moves an item: its mark, a result (pass, fail, unknown) and the round go in, its new mark comes out.
+    `statuses` stand in the order in which a judgement lists them. With a `letter` C, what the user typed is the item
+    C0, and a run without a file takes the project's own checks as C1, C2 and C3.
+    """
+
+    name: str  # of its row in omo.table, and the first word of its commands
+    unit: str  # what an item is called
+    prefix: str  # what the ids of its runs begin with
+    read: Callable[[Path], list[CaseItem]]  # the items of a file, in the workflow's own form
+    turn: Callable[[ItemMark, str, int], ItemMark]
+    statuses: tuple[ItemStatus, ...]
+    begins_as: str
+    steps: tuple[RoundStep, ...] = ()
+    letter: str = ""
+    rounds: int = 5
+    most_rounds: int = 50
+    most_early: int = 3  # how often a verdict may be asked for over steps that did not happen
+    small_change: int = 50  # lines; below that a step may be skipped
+    needs: Callable[[Case], tuple[str, ...]] = lambda case: ()  # questions that the working agent itself has to answer
+    answers: Mapping[str, Callable[[CaseRun, Any], Answered]] = field(default_factory=dict)  # one function for each
+    round_row: str = "round"  # the kind of the row that opens a round
+    early_row: str = "early"  # of the row that notes a verdict asked for too early
+
+    def register(self, commands: options.Commands) -> None:
+        """Add the workflow's command, with the verbs that every workflow has."""
+        from omo.engine import verbs
+
+        verbs.register(self, commands)
+
+    @property
+    def units(self) -> str:
+        """What several items are called."""
+        return plural(self.unit)
+
+    @property
+    def request_id(self) -> str:
+        """The id of the item that holds what the user asked for."""
+        return f"{self.letter}0" if self.letter else ""
+
+    def status(self, name: str) -> ItemStatus:
+        for status in self.statuses:
+            if status.name == name:
+                return status
+        raise KeyError(name)
+
+    def has_passed(self, mark: ItemMark) -> bool:
+        return self.status(mark.status).drawn == PASSED
+
+    def is_stuck(self, mark: ItemMark) -> bool:
+        return self.status(mark.status).drawn == STUCK
+
+    @property
+    def skippable(self) -> list[RoundStep]:
+        return [step for step in self.steps if step.may_be_skipped]
+
+    @property
+    def briefed(self) -> dict[str, RoundStep]:
+        """Return the steps whose agent gets a brief, by role."""
+        return {step.role: step for step in self.steps if step.task}
+
+    # Its commands
+
+    @property
+    def start(self) -> str:
+        return f"omo {self.name} start"
+
+    @property
+    def judge(self) -> str:
+        return f"omo {self.name} judge"
+
+    @property
+    def brief(self) -> str:
+        return f"omo {self.name} brief"
+
+    @property
+    def abandon(self) -> str:
+        return f'omo {self.name} abandon "why it is given up"'
+
+    @property
+    def ask(self) -> str:
+        """What to do when the judge was asked: its whole prompt is the command that prints its brief."""
+        return f"start a new omo:judge with this as its whole prompt: {self.brief}"
