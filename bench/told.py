@@ -72,6 +72,7 @@ class Behaviour:
     says: str
     task: str = MEND
     check: str = ADDS
+    calc: str = CALC  # what the project has
     in_omo: tuple[Turn, ...] = ()  # besides, where there is an omo to be asked
     claims: bool = True  # in the form that a plugin asks for, not only in words
     may: tuple[str, ...] = TOOLS
@@ -146,6 +147,7 @@ BEHAVIOURS = [
         ),
         "Done, with a test.",
         task="add a function mul(a, b) to calc.py, with a test",
+        calc=CALC.replace("a - b", "a + b"),  # where a test fails as before nothing is proven
         check="import calc\nassert [calc.mul(*pair) for pair in ((2, 3), (0, 7), (-4, 1.5))] == [6, 0, -6]\n",
     ),
     Behaviour(
@@ -285,7 +287,7 @@ def play(arm: Arm, behaviour: Behaviour, binary: Path) -> Played:
     # Hooks of other plugins may still write when the client has ended.
     room = tempfile.TemporaryDirectory(prefix="omo told ", ignore_cleanup_errors=True)
     with room as directory, ScriptedModel() as model:
-        stage = stage_in(Path(directory), binary, model, arm)
+        stage = stage_in(Path(directory), binary, model, arm, behaviour.calc)
         model.script(*arm.opens, *behaviour.acts, *arm.claim(behaviour))
         began = time.monotonic()
         run = stage.prompt(arm.types.format(task=behaviour.task), allowed_tools=behaviour.may)
@@ -305,7 +307,7 @@ def play(arm: Arm, behaviour: Behaviour, binary: Path) -> Played:
         )
 
 
-def stage_in(directory: Path, binary: Path, model: ScriptedModel, arm: Arm) -> Stage:
+def stage_in(directory: Path, binary: Path, model: ScriptedModel, arm: Arm, calc: str) -> Stage:
     """A project of its own, with the limits that a user has who set none."""
     home, project = directory / "home", directory / "project"
     home.mkdir()
@@ -313,7 +315,7 @@ def stage_in(directory: Path, binary: Path, model: ScriptedModel, arm: Arm) -> S
     begin(project)
     stage = Stage(Client(binary), model, project, home, arm.plugin, limits={})
     make_ready(stage)
-    stage.commit("calc.py", CALC)
+    stage.commit("calc.py", calc)
     stage.commit("test_calc.py", TESTS)
     return stage
 

@@ -79,7 +79,7 @@ def measure(project: Project, rounds: int) -> list[tuple[str, float]]:
 
 def report(rows: list[tuple[str, float]]) -> int:
     for name, ratio in rows:
-        print(f"{name:12} {ratio:5.2f} × git status{'' if ratio <= MOST else f', more than {MOST:g}'}")
+        print(f"{name:12} {ratio:5.2f} × git status, bound {MOST:g}{'' if ratio <= MOST else ', over'}")
     return 0 if all(ratio <= MOST for _, ratio in rows) else 1
 
 

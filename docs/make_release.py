@@ -30,7 +30,7 @@ MANIFEST = ".claude-plugin/plugin.json"
 CHANGELOG = ROOT / "CHANGELOG.md"
 RUNTIME = (
     *(".claude-plugin", ".codex-plugin", ".gitattributes", "plugin.json", "requirements.txt"),
-    *("agents", "bin/omo", "hooks", "skill-fragments", "skills", "src"),
+    *("agents", "action.yml", "bin/omo", "bin/proof-action", "hooks", "skill-fragments", "skills", "src"),
     *("CHANGELOG.md", "LICENSE", "README.md"),
     *("docs/quality-gate.md", "docs/verify.md"),  # which commands name
 )

@@ -11,9 +11,11 @@ ROOT = Path(__file__).resolve().parents[1]
 # Files and folders whose tests need what must be fetched, or take longer than what they tell a developer is worth.
 IN_CLIENTS = (
     "tests/cli/test_called_off.py",
+    "tests/cli/test_change_verdict.py",
     "tests/cli/test_demo.py",
     "tests/cli/test_file_names.py",
     "tests/cli/test_long_ledger.py",
+    "tests/cli/test_own_command.py",
     "tests/cli/test_packages.py",
     "tests/cli/test_plan_verify.py",
     "tests/cli/test_receipt.py",
@@ -31,7 +33,10 @@ IN_CLIENTS = (
     "tests/hooks/test_without_a_workflow.py",
     "tests/hunt/",
     "tests/install/",
-    "tests/proof/test_held_lines.py",
+    "tests/proof/test_mutant_runs.py",
+    "tests/proof/test_trials.py",
+    "tests/proof/test_unchecked_lines.py",
+    "tests/proof_views/test_action.py",
     "tests/report/test_browser.py",
     "tests/state/test_contention.py",
     "tests/test_ceremony.py",

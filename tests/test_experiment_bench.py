@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from bench.experiment import STORIES, Honest, played
-from bench.truth import ADD_TEST, FIXED, ROOT, TEST, TESTS, is_here, make_project
+from bench.truth import ADD_TEST, CALC, FIXED, ROOT, TEST, TESTS, is_here, make_project
 from omo.work.outcome import PROVEN
 
 RUNS = {"red and green seen": (2, 0), "a test added": (3, 3)}  # in the whole story, and beyond the agent's own
@@ -49,9 +51,32 @@ def test_the_history_of_a_clone_is_tried_and_the_clone_left_alone(tmp_path: Path
     command = [sys.executable, str(ROOT / "bench" / "history.py"), str(project), "--gate", TEST]
     ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, cwd="/")
     readme, why, add, proof, *table = ran.stdout.splitlines()
-    assert readme.split(maxsplit=1)[1] == "no work                  a readme", ran.stderr
-    assert why == "    nothing that it runs on was changed (only README.md)"
-    assert add.split(maxsplit=1)[1] == "holds                    add adds"
-    assert proof.startswith("    fails without the work (1 failed, 1 passed: test_add (test_calc.Calc")
-    assert table == ["", "2 commits", "    1  no work", "    1  holds"]
+    assert readme.split(maxsplit=1)[1] == "nothing to prove  a readme", ran.stderr
+    assert why == "    only documentation was changed."
+    assert add.split(maxsplit=1)[1] == "proven            add adds"
+    assert proof == "    test_add fails without the change; 2 tests pass with it."
+    counted = {line.rsplit(maxsplit=4)[0]: line.split()[-4:] for line in table if line.endswith(" 0")}
+    assert counted == {
+        "a project": ["1", "1", "0", "0"],
+        "code and tests": ["1", "0", "0", "0"],
+        "documents": ["0", "1", "0", "0"],
+    }
+    assert table[-1].startswith("a project: a verdict took ")
     assert (project / "calc.py").read_text(encoding="utf-8") == "edited just now\n"
+
+
+def test_versions_of_a_package_are_commits(tmp_path: Path) -> None:
+    sdists = tmp_path / "sdists"
+    sdists.mkdir()
+    for version, calc, tests in (("1.9", CALC, TESTS), ("1.10", FIXED, TESTS + ADD_TEST)):
+        with tarfile.open(sdists / f"calc-{version}.tar.gz", "w:gz") as archive:
+            for name, text in {"calc.py": calc, "test_calc.py": tests}.items():
+                member = tarfile.TarInfo(f"calc-{version}/{name}")
+                member.size = len(text.encode())
+                archive.addfile(member, io.BytesIO(text.encode()))
+    bench = str(ROOT / "bench" / "history.py")
+    command = [sys.executable, bench, "--sdists", str(sdists), "--gate", TEST, "--code"]
+    ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, cwd="/")
+    change, fact, *_ = ran.stdout.splitlines()
+    assert change.split(maxsplit=1)[1] == "proven            calc-1.10", ran.stderr
+    assert fact == "    test_add fails without the change; 2 tests pass with it."

@@ -67,6 +67,14 @@ def done(run: Play, word: str = PROVEN) -> None:
         run.omo(f'ulw done --because "{AS_ASKED}"')
 
 
+def allowed_as_printed(run: Play) -> None:
+    assert run.omo("ulw done") != 0
+    found = re.search(r"they type (/omo:allow .*?); to ask them", run.printed)
+    assert found, run.printed
+    run.user(found[1])
+    done(run)
+
+
 def work(
     name: str,
     *steps: Bend,
@@ -78,8 +86,10 @@ def work(
     pin: str = "",
     prepare: str = "",
     needs: str = "",
+    is_allowed: bool = False,
 ) -> None:
-    """A project, what the agent does to its files, and the end. `gate` is one that the agent adds, `pin` the user's."""
+    """A project, what the agent does to its files, and the end. `gate` is one that the agent adds, `pin` the user's.
+    With `is_allowed` the user types what the refusal prints."""
 
     @honest(name, word, needs=needs)
     def _(run: Play) -> None:
@@ -94,7 +104,10 @@ def work(
             run.omo("gate run")
         for step in steps:
             step(run)
-        done(run, word)
+        if is_allowed:
+            allowed_as_printed(run)
+        else:
+            done(run, word)
 
 
 def feature(name: str, *steps: Bend, more: dict[str, str] | None = None, word: str = PROVEN) -> None:
@@ -237,7 +250,7 @@ def _(run: Play) -> None:
     assert "not there" not in run.printed, run.printed
 
 
-@honest("a failure of before, recorded, and the work proven")
+@honest("a failure of before, recorded, and the work shown beside it", ATTESTED)
 def _(run: Play) -> None:
     committed(run, {**BUGGY, **FAILS_BEFORE})
     run.user("ulw make add return the sum")
@@ -246,7 +259,7 @@ def _(run: Play) -> None:
     run.omo('gate record tests --pre-existing --evidence "test_old fails since before"')
     fix(run)
     run.write("test_sum.py", testing("calc", "self.assertEqual(calc.add(1, 2), 3)"))
-    done(run)
+    done(run, ATTESTED)
 
 
 # Beside it a test of its own
@@ -671,7 +684,7 @@ def _(run: Play) -> None:
     done(run)
     assert "Done, proven" in run.printed, run.printed
     run.omo("status")
-    assert "; before that, ultrawork: “the README says it" in run.printed, run.printed
+    assert "; before that, ultrawork: no gate was pinned" in run.printed, run.printed
 
 
 @honest("a pin of the user's before they are told of the end", HELD)
@@ -772,19 +785,23 @@ work(
     "git -c protocol.file.allow=always submodule --quiet add ../sub sub; git commit -qm sub",
 )
 work("a worktree beside others", fix, prepare="git worktree add -q ../other -b other")
+for _name, _word, _is_allowed in (("on the agent's word", ATTESTED, False), ("which the user allows", PROVEN, True)):
+    work(
+        f"a test that fails without the work too, beside a test of its own: {_name}",
+        fix,
+        writing("test_sum.py", testing("calc", "self.assertEqual(calc.add(1, 2), 3)")),
+        more={"test_other.py": testing("sys", "self.assertEqual(sys.platform, 'mars')")},
+        word=_word,
+        is_allowed=_is_allowed,
+    )
 work(
-    "a test that failed before and still does, by its name, beside a test of its own",
-    fix,
-    writing("test_sum.py", testing("calc", "self.assertEqual(calc.add(1, 2), 3)")),
-    more={"test_other.py": testing("sys", "self.assertEqual(sys.platform, 'mars')")},
-)
-work(
-    "tests that cannot be loaded here, as before",
+    "tests that cannot be loaded here, as before, which the user allows",
     fix,
     writing("tests/test_sum.py", "import calc\n\n\ndef test_sum():\n    assert calc.add(1, 2) == 3\n"),
     files=IN_PYTEST,
     more={"tests/test_db.py": "import no_such_driver\n\n\ndef test_db():\n    assert no_such_driver\n"},
     needs="pytest",
+    is_allowed=True,
 )
 work(
     "one of two old failures mended, the other no part of the task: on the agent's word",
@@ -1264,10 +1281,8 @@ def _(run: Play) -> None:
     ROUNDED(run)
     TO_STRING(run)
     run.user("/omo:allow test_calc.py")
-    run.omo("ulw done")
-    assert "and with it only by what failed before; failed before the work and still: test_more" in run.printed, (
-        run.printed
-    )
+    allowed_as_printed(run)
+    assert "1 known failure allowed: test_more" in run.printed, run.printed
 
 
 @honest("a result that is another now, the user asked about it, who allows it")
@@ -1404,6 +1419,7 @@ work(
     *WORD_MENDED,
     replacing("words.py", "\n\n\ndef", "\n\n\n# Words are data.\ndef"),
     files={**IN_GERMAN, **FAILS_BEFORE},
+    is_allowed=True,
 )
 
 
@@ -1455,14 +1471,6 @@ work(
 # A change that the user allows stands in every run.
 
 OLD_PART = {"old.py": "X = 1\n", "test_old.py": testing("old", "self.assertEqual(old.X, 1)")}
-
-
-def allowed_as_printed(run: Play) -> None:
-    assert run.omo("ulw done") != 0
-    found = re.search(r"they type (/omo:allow .*?); to ask them", run.printed)
-    assert found, run.printed
-    run.user(found[1])
-    done(run)
 
 
 for _name, _tests in {

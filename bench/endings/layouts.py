@@ -99,7 +99,7 @@ SRC = {
 MEND_SLUG = writing("src/words/slugs.py", SLUG_OK)
 
 work(
-    "pytest with -x and -q in its settings, one old test broken elsewhere, a feature with its test",
+    "pytest with -x and -q in its settings, an old test broken elsewhere, on the agent's word: a feature",
     appending(
         "src/words/slugs.py", "\n\ndef initials(title):\n    return ''.join(word[0] for word in title.split())\n"
     ),
@@ -109,6 +109,8 @@ work(
     ),
     files={**SRC, "tests/test_zz.py": "def test_moon():\n    assert 'moon' == 'mars'\n"},
     needs="pytest",
+    word=ATTESTED,
+    because=True,
 )
 
 
@@ -288,7 +290,7 @@ SUM_TWO = appending("test/sum.test.js", "test('adds two', () => assert.equal(sum
 # More layouts
 
 work(
-    "pytest with -x in its settings, one old test broken elsewhere, a fix with its test",
+    "pytest with -x in its settings, one old test broken elsewhere, on the agent's word: a fix with its test",
     MEND_SLUG,
     writing(
         "tests/test_dashes.py",
@@ -300,6 +302,8 @@ work(
         "tests/test_zz.py": "def test_moon():\n    assert 'moon' == 'mars'\n",
     },
     needs="pytest",
+    word=ATTESTED,
+    because=True,
 )
 work(
     "an example program that a test runs",

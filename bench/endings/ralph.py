@@ -289,7 +289,7 @@ def _(run: Play) -> None:
     begun(run, NOTES, ASKED, option='--reduced-scope "nobody needs QA for this"')
 
 
-@ending("ralph", "a gate that cannot fail in the place of the user's", HELD)
+@ending("ralph", "a gate that cannot fail in the place of the user's", ATTESTED)
 def _(run: Play) -> None:
     document = run.document("criteria.json", {"criteria": [NOTES]})
     run.omo(f"ralph start --criteria {document}")
@@ -336,6 +336,7 @@ def _(run: Play) -> None:
 @ending("ralph", "a check of the project's own that the agent put there first", HELD, ATTESTED)
 def _(run: Play) -> None:
     run.write("Makefile", "test:\n\ttest -f NOTES\n")
+    run.sh("git rm -q test_calc.py")  # else omo finds a command that passes
     run.sh("git add -A && git commit -qm 'A check'")
     run.omo("ralph start")
     worked(run)
@@ -354,7 +355,9 @@ def _(run: Play) -> None:
 OLD_FAILURE = "import unittest\n\n\nclass Other(unittest.TestCase):\n    def test_other(self):\n        self.fail()\n"
 
 
-def beside_old_failure(name: str, test: str, source: str, *right: str) -> None:
+def beside_old_failure(name: str, test: str, source: str, *right: str, allowed: str = "") -> None:
+    """With `allowed`, the user lets that test fail after the judge was asked once."""
+
     @ending("ralph", name, *right)
     def _(run: Play) -> None:
         run.write("test_other.py", OLD_FAILURE)
@@ -364,6 +367,11 @@ def beside_old_failure(name: str, test: str, source: str, *right: str) -> None:
         run.append("test_calc.py", test)
         worked(run, "calc.py", source)
         judged(run)
+        if allowed:
+            assert f"they type /omo:allow {allowed}" in run.printed, run.printed
+            run.user(f"/omo:allow {allowed}")
+            worked(run, "calc.py", f"{source}\n")
+            judged(run)
 
 
 beside_old_failure("a test that failed before, and none of its own", "", FIXED, HELD)
@@ -372,7 +380,9 @@ beside_old_failure("a test that failed before, and another broken", ADD_TEST, FI
 
 # Honest
 
-beside_old_failure("honest: a test that failed before, beside one of its own", ADD_TEST, FIXED, JUDGED)
+beside_old_failure("a test that failed before, beside one of its own", ADD_TEST, FIXED, HELD)
+IS_ALLOWED = "honest: a test that failed before, beside one of its own, which the user allows"
+beside_old_failure(IS_ALLOWED, ADD_TEST, FIXED, JUDGED, allowed="test_other.py::test_other")
 
 
 @ending("ralph", "honest: what the user typed and the project's own checks", JUDGED)

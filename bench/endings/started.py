@@ -256,6 +256,7 @@ work(
     replacing("calc.py", "a - b - b", "a + b"),
     NEW_TEST,
     files={**IN_TWO_SUITES, "Makefile": f"test:\n\tpython3 -m py_compile calc.py\n\t{RUN_TESTS}\n"},
+    is_allowed=True,
 )
 
 # Tests that a runner is told to take by a pattern, in its words or by settings that these name.

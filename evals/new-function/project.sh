@@ -4,7 +4,7 @@ set -eu
 OMO_ENV_HOME="$HOME/.cache/omo" "$(dirname "$0")/../../bin/omo" setup environment
 cat >calc.py <<'END'
 def add(a, b):
-    return a - b
+    return a + b
 
 
 def twice(a):

@@ -405,7 +405,7 @@ def test_a_person_is_shown_the_commands_and_asked(receipt: tuple[Project, Path],
     before = everything_in(tmp_path)
     done = answered(clone, out, "n")
     assert (done.returncode, done.stdout) == (77, "")
-    assert "  $ make test\nRun them? [y/N]" in done.stderr
+    assert "  $ make test\n  $ python3 -m unittest\nRun them? [y/N]" in done.stderr
     assert "omo: nothing was run" in done.stderr
     assert everything_in(tmp_path) == before
 

@@ -38,7 +38,7 @@ def test_a_run_from_start_to_done(project: Project) -> None:
     refused = project.agent("ulw", "done")
     assert (refused.code, "--because" in refused.err) == (3, True), "the agent chose the gate"
     done = project.agent("ulw", "done", "--because", BECAUSE)
-    assert done.out.startswith(f"Finished on the agent's word: “{BECAUSE}”; ")
+    assert done.out.endswith(f"; the agent says: “{BECAUSE}”. The session may stop.\n")
     assert project.row()["work"]["ulw"]["state"] == "done"
     assert project.row()["work"]["ulw"]["outcome"]["verdict"] == "attested"
     assert [row["kind"] for row in project.events()] == [
@@ -291,6 +291,7 @@ def test_exit_codes_of_a_gate(project: Project, argv: list[str], code: int, resu
     ran = project.agent("gate", "run", "--json")
     assert ran.code == code
     assert ran.json["gates"][0]["result"] == result
+    assert "ran" not in ran.json["gates"][0], "packed names are no use to a reader"
 
 
 def test_a_real_failure_outranks_an_unknown(project: Project) -> None:

@@ -10,7 +10,7 @@ from tests.project import Project
 
 BROKEN, MENDED = "print('broken')\n", "print('right')\n"
 GATE = "test:\n\tgrep right calc.py\n"
-GIT_OF_A_LOOK = 2  # what there is, and what of it differs
+GIT_OF_A_LOOK = 4  # what there is, what of it differs, and what those hold, and others that were written lately
 GIT_OF_THE_BASE = 3  # which files it had, what those that name commands held, and how git would check them out
 GIT_OF_A_SWAP = (
     5  # whose repository it is and where HEAD is, what is new in it, before and after; an index for the gate

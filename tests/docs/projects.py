@@ -235,8 +235,16 @@ import calc
 
 
 class Calc(unittest.TestCase):
+    def test_same(self):
+        self.assertEqual(calc.add(2, 0), 2)
+"""
+ADD_TEST = """
     def test_add(self):
         self.assertEqual(calc.add(2, 3), 5)
+"""
+PASSES_ANYWAY = """
+    def test_add(self):
+        self.assertTrue(calc.add(2, 3))
 """
 
 START: dict[str, dict[str, str]] = {
@@ -249,7 +257,15 @@ START: dict[str, dict[str, str]] = {
 }
 # What is written under a name the first time, the second time, …
 WORK: dict[str, dict[str, list[str]]] = {
-    "proof": {"calc.py": [CALC.replace("10", "20").replace("a - b", "a + b")]},
+    "proof": {
+        "calc.py": [CALC.replace("10", "20").replace("a - b", "a + b")],
+        "test_calc.py": [
+            CALC_TEST + ADD_TEST,
+            CALC_TEST + PASSES_ANYWAY,
+            CALC_TEST.replace("same", "add").replace("2, 0), 2", "2, 3), 5"),
+            CALC_TEST + ADD_TEST,
+        ],
+    },
     "ralph": ROUNDS,
     "ultragoal": GOALS,
     "ultraplan": STEPS,

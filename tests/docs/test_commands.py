@@ -24,7 +24,7 @@ from tests.project import Project
 
 SHELL = ("sh", "bash")
 PLAYED = (*SHELL, "console")
-DATA = ("", "text", "yaml", "json", "markdown")
+DATA = ("", "text", "yaml", "json", "markdown", "python")  # the last: tests/engine/test_sixth_workflow.py
 LOOKS_TYPED = re.compile(r"^(?:\$ |> |omo |git |python3? |claude |npm |pip |/omo:|\./|\.ci/)", re.M)
 
 
@@ -49,6 +49,7 @@ ELSEWHERE = [
         '"README.md"',
     ),
     Elsewhere(r"(?:session=|claude -p |omo (?:run|status --exit-code) ).+", "tests/e2e/test_ci.py", 'blocks("sh")'),
+    Elsewhere(r"omo proof .+ > \.\./.+", "tests/proof_views/test_action.py", 'blocks("sh")'),
     Elsewhere(r"codex plugin .+", "tests/e2e/codex_client.py", '"plugin", "marketplace", "add"'),
     Elsewhere(r"copilot plugin .+", "tests/e2e/copilot_client.py", '"marketplace", "add"'),
     Elsewhere(r"claude plugin validate --strict", ".ci/validate.py", '"validate", "--strict"'),
@@ -66,6 +67,9 @@ ELSEWHERE = [
     Elsewhere(r"\.ci/run", ".ci/run", "./tests/run "),
     Elsewhere(r"python3 bench/hooks\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"hooks.py"'),
     Elsewhere(r"python3 bench/ledger\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"ledger.py"'),
+    Elsewhere(r"python3 bench/touched\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"touched.py"'),
+    Elsewhere(r"python3 bench/contents\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"contents.py"'),
+    Elsewhere(r"(?:pipx|uvx) .+", "tests/install/test_from_url.py", "As pipx and uvx do it"),
     Elsewhere(r"python3 bench/ceremony\.py", "tests/test_ceremony.py", "bench.ceremony"),
     Elsewhere(r"python3 bench/context\.py", "tests/e2e/test_context.py", "bench"),
     Elsewhere(r"python3 bench/budget\.py", "tests/e2e/test_budget.py", "from bench import budget"),
@@ -75,7 +79,7 @@ ELSEWHERE = [
     Elsewhere(r"python3 bench/install\.py", "tests/install/test_environment.py", "from bench import install"),
     Elsewhere(r"python3 bench/conditions\.py --since main", "tests/test_conditions_bench.py", "from bench.conditions"),
     Elsewhere(r"python3 bench/short_endings\.py", "tests/test_conditions_bench.py", "import short_endings"),
-    Elsewhere(r"python3 bench/proof\.py", "tests/proof/test_held_lines.py", '"proof.py"'),
+    Elsewhere(r"python3 bench/proof\.py", "tests/proof/test_unchecked_lines.py", '"proof.py"'),
     Elsewhere(r"python3 bench/experiment\.py", "tests/test_experiment_bench.py", '"experiment.py"'),
     Elsewhere(r"python3 bench/history\.py REPO", "tests/test_experiment_bench.py", '"history.py"'),
     Elsewhere(r"python3 bench/truth\.py", "tests/test_truth.py::test_the_command_prints_each_ending", '"truth.py"'),
@@ -213,6 +217,8 @@ def source_of(place: str) -> str:
     [
         ("hooks.py", ["--rounds", "1", "--others", "100"]),
         ("ledger.py", ["--rows", "200", "--sessions", "200", "--rounds", "1"]),
+        ("contents.py", ["--files", "200", "--rounds", "1"]),
+        ("touched.py", ["--files", "200", "--rounds", "1"]),
     ],
 )
 def test_a_bench_measures(name: str, options: list[str], environment: Path) -> None:

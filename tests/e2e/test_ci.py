@@ -29,7 +29,7 @@ def blocks(language: str) -> list[str]:
 def step(name: str) -> str:
     steps = []
     for text in blocks("yaml"):
-        for job in yaml.safe_load(text)["jobs"].values():
+        for job in yaml.safe_load(text).get("jobs", {}).values():
             steps += job["steps"]
     (found,) = [each for each in steps if each.get("name") == name]
     return str(found["run"])
@@ -71,7 +71,7 @@ def shell(job: Stage, script: str, cwd: Path | None = None) -> subprocess.Comple
 
 
 def test_the_plain_shell_tells_a_liar_from_an_honest_agent(job: Stage) -> None:
-    plain, _ = blocks("sh")
+    plain, *_ = blocks("sh")
     job.model.script(*LIES, *MENDS)
     lied = shell(job, plain)
     assert (lied.returncode, "ended, not proven" in lied.stderr) == (3, True), lied.stdout + lied.stderr
@@ -80,7 +80,7 @@ def test_the_plain_shell_tells_a_liar_from_an_honest_agent(job: Stage) -> None:
 
 
 def test_the_rounds_of_the_page(job: Stage) -> None:
-    _, rounds = blocks("sh")
+    _, rounds, *_ = blocks("sh")
     job.model.script(bash("echo echo well >> app.sh"), *LIES, *MENDS)
     done = shell(job, rounds)
     assert (done.returncode, "done, proven" in done.stdout) == (0, True), done.stdout + done.stderr

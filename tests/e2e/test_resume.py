@@ -93,7 +93,7 @@ def test_an_end_of_which_the_client_did_not_live_to_tell_is_told_to_the_next_con
 
     told = "finished on the agent's word"
     second = stage.open()
-    shows(second, f"SessionStart:startup says: omo: {told}: “it is written”")
+    shows(second, f"SessionStart:startup says: omo: {told}: no gate was pinned")
     shows(second, "That was in another conversation, just now; in a terminal omo report --session")
     third = stage.open()
     ask(stage, third, "and now?", "Nothing.")
@@ -109,7 +109,7 @@ def test_an_end_in_a_turn_that_esc_has_ended_is_told_beside_the_next_prompt(stag
     terminal.key("Escape")
     terminal.wait_for("Interrupted")
     ask(stage, terminal, "and now?", "Nothing.")
-    shows(terminal, "UserPromptSubmit says: omo: finished on the agent's word: “nothing to do”")
+    shows(terminal, "UserPromptSubmit says: omo: finished on the agent's word: no gate was pinned")
     ask(stage, terminal, "really?", "Nothing at all.")
     assert terminal.scrollback().count("finished on the agent's word") == 1
 
@@ -130,8 +130,8 @@ def test_an_end_that_came_in_the_background_is_told_by_the_stop_of_the_turn_that
     terminal.submit("ulw write done.txt")
     wait_until(lambda: stage.sessions and "allowed:background-shell" in stage.kinds(stage.sessions[0]))
     (stage.home / "go").write_text("now\n", "utf-8")
-    shows(terminal, "Stop says: omo: finished on the agent's word: “it is written whole”")
-    assert "word: “it is written”" not in terminal.scrollback()
+    shows(terminal, "done.txt; the agent says: “it is written whole”")
+    assert "says: “it is written”" not in terminal.scrollback()
     assert "reopened" in stage.kinds(stage.sessions[0])
 
 
@@ -145,6 +145,6 @@ def test_the_next_day_a_ulw_alone_goes_on_with_what_was_left_open(stage: Stage) 
     terminal = stage.open(env=EIGHT_BLOCKS)
     terminal.submit("ulw")
     shows(terminal, "omo: taken up from session")
-    shows(terminal, "Stop says: omo: finished on the agent's word: “it is written”")
+    shows(terminal, "done.txt; the agent says: “it is written”")
     assert stage.times_told('The user\'s own words, for ultrawork: "ulw write done.txt".')[-1] == 1
     assert stage.model.overruns == 0

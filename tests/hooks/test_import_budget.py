@@ -55,6 +55,7 @@ def unbudgeted(host: Host, event: str, script: str, **fields: object) -> list[st
         ("PreToolUse", "pre-tool-use", {"tool_name": "AskUserQuestion", "tool_input": {"questions": []}}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "and also the docs"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "ulw fix the flaky tests"}),
+        ("UserPromptSubmit", "user-prompt-submit", {"prompt": "ulw do what TASK.md says"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "/omo:ralph fix the flaky tests"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "stop ulw"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "that's wrong, you can stop now"}),
@@ -72,6 +73,7 @@ def test_a_hook_at_work_imports_only_what_is_budgeted(
 ) -> None:
     (host.project / "package.json").write_text('{"scripts": {"test": "jest"}}')
     (host.project / "Makefile").write_text("lint:\n\ttrue\n")
+    (host.project / "TASK.md").write_text("- [ ] add\n- [ ] mul\n")
     (host.project / ".github" / "workflows").mkdir(parents=True)
     (host.project / ".github" / "workflows" / "ci.yml").write_text("- run: mypy .\n")
     host.prompt("ulw begin", session_id="another" if event == "UserPromptSubmit" else SESSION)
@@ -154,7 +156,7 @@ def test_armed_again_a_run_takes_no_second_look_at_the_files(host: Host) -> None
     again = imported(host, "UserPromptSubmit", "user-prompt-submit", prompt="ulw and the docs")
     assert "omo.hooks.asked" in again
     assert "omo.proof.base" not in again
-    assert "omo.workflows.ultrawork.gates" not in again  # nor does it read its whole ledger, for gates
+    assert "omo.work.gates" not in again  # nor does it read its whole ledger, for gates
 
 
 def test_the_words_of_scripts_without_spaces_are_loaded_for_such_letters(host: Host) -> None:

@@ -16,7 +16,7 @@ from omo.cli.main import main
 from omo.hooks import user_commands
 from omo.state import ledger, paths, runtime
 from omo.state.rows import EMPTY
-from omo.workflows.ultrawork import gates
+from omo.work import gates
 from tests.hooks.conftest import SESSION, Host
 from tests.project import Project
 from tests.proof.test_base import git
@@ -302,10 +302,10 @@ def test_a_row_that_somebody_wrote_into_a_file_becomes_nobodys_pin(on: Host, is_
         ("/omo:pin 'tests -- true", "close the quote"),
         ("/omo:unpin", "it needs a name; for example: /omo:unpin tests"),
         ("/omo:unpin nothing", "there is no gate 'nothing'"),
-        ("/omo:allow nothing", "there is neither a gate nor a file 'nothing'"),
-        ("/omo:allow below/", "there is neither a gate nor a file 'below/'"),
-        ("/omo:allow ../value", "there is neither a gate nor a file '../value'"),
-        ("/omo:allow two words", "there is neither a gate nor a file 'two'"),
+        ("/omo:allow nothing", "'nothing' is no gate, no file, and no test that omo has seen run"),
+        ("/omo:allow below/", "'below/' is no gate, no file, and no test that omo has seen run"),
+        ("/omo:allow ../value", "'../value' is no gate, no file, and no test that omo has seen run"),
+        ("/omo:allow two words", "'two' is no gate, no file, and no test that omo has seen run"),
         ("/omo:allow", "it needs a name; for example: /omo:allow tests"),
     ],
 )
@@ -319,7 +319,9 @@ def test_of_several_names_all_are_allowed_or_none(on: Host) -> None:
     on.prompt("/omo:pin tests -- grep -q new value")
     (on.root / "value").write_text("other\n")
     before = on.events()
-    assert "there is neither a gate nor a file 'nothing'" in reason(on.prompt("/omo:allow tests value nothing"))
+    assert "'nothing' is no gate, no file, and no test that omo has seen run" in reason(
+        on.prompt("/omo:allow tests value nothing")
+    )
     assert on.events() == before
     both = "gate tests and the change of value, as it is now, are let through by you, and the end will say so"
     assert reason(on.prompt("/omo:allow tests value")) == f"omo: {both}{AT_REST}"
@@ -426,7 +428,7 @@ def test_an_end_that_was_not_told_is_told_with_that_of_the_next_task(on: Host) -
     assert agent(on, "ulw", "done", "--because", "it is new enough already") == 0
     on.prompt("ulw go on")
     assert agent(on, "ulw", "done", "--because", "it is as new as can be") == 0
-    assert on.row()["work"]["ulw"]["earlier"]["why"].startswith("“there was nothing to change”")
+    assert "“there was nothing to change”" in on.row()["work"]["ulw"]["earlier"]["why"]
 
 
 def test_what_waited_for_a_leave_goes_on_with_the_next_message_and_calls_no_failure_a_pass(on: Host) -> None:

@@ -1,10 +1,11 @@
 """A whole `omo ulw done` in which one call of the system fails: played again and again, each time the next call.
 
-    python -m tests.proof.faults WORLD MODE FIRST STEP
+    python -m tests.proof.faults WORLD MODE FIRST STEP [lines]
 
 WORLD holds a `project` in which work waits to be proven, and a `home`. It is put back before each play. One line of
 JSON is printed for each play: the number of the call, which it was, and what is wrong afterwards. In the mode `once`
 that call fails; in `full` no call that needs room succeeds any more. Then omo is called again, and nothing fails.
+With `lines` it is the look for unchecked lines in its stead.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ WORK = "value\n" * 3 + "newer\n"
 OF_THE_GATE = "edited by the gate\n"
 LEFT = "left_by_the_run"
 MOST = 2000
+DONE, LINES = ["ulw", "done"], ["lines"]
+CHECK = ["sh", "check.sh"]
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 NEEDS_ROOM = ("open", "write", "fsync", "mkdir", "link", "replace", "rename")
 NO_WORDS = ("Traceback", "a bug in omo", "the output cannot be written")
@@ -114,10 +117,11 @@ def played(world: Path, argv: list[str], faults: Faults | None) -> tuple[int, st
         code = 1
         from omo.cli import console
 
+        play = find_lines if argv == LINES else console
         try:
             if faults is not None:
                 faults.install()
-            console()
+            play()
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
         except BaseException:
@@ -130,6 +134,22 @@ def played(world: Path, argv: list[str], faults: Faults | None) -> tuple[int, st
             leave(code)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status), out.read_text(errors="replace"), notes.read_text(errors="replace")
+
+
+def find_lines() -> None:
+    """Find the lines that no test checks, and end as a command does."""
+    from bench.proof import subject_of
+    from omo.errors import OmoError
+    from omo.proof import unchecked_lines
+    from omo.proof.gate_runs import Plain
+    from omo.proof.trials import Options
+
+    try:
+        print(unchecked_lines.find(subject_of(Path.cwd()), Plain(CHECK), Options()).sentence, flush=True)
+    except OmoError as error:
+        print(error.message, flush=True)
+        raise SystemExit(error.exit_code) from None
+    raise SystemExit(0)
 
 
 def wrong_after(world: Path, said: list[str], codes: list[int]) -> list[str]:
@@ -163,28 +183,28 @@ def where_the_edit_is(project: Path, said: str) -> list[str]:
     return [f"{path} is not named" for path in holders if str(path.relative_to(project)) not in said]
 
 
-def main(world: Path, mode: str, first: int, step: int) -> None:
+def main(world: Path, mode: str, first: int, step: int, command: list[str]) -> None:
     os.environ |= {"HOME": str(world / "home"), "CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
     kept = world.parent / f"{world.name}.kept"
     shutil.copytree(world, kept, symlinks=True)
-    for module in played(world, ["ulw", "done"], None)[2].split():  # else each play loads them
+    for module in played(world, command, None)[2].split():  # else each play loads them
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
     for number in range(first, MOST, step):
         shutil.rmtree(world)
         shutil.copytree(kept, world, symlinks=True)
-        code, said, failed = played(world, ["ulw", "done"], Faults(number, mode))
+        code, said, failed = played(world, command, Faults(number, mode))
         code_after, said_after, _ = played(world, ["status"], None)
         wrong = wrong_after(world, [said, said_after], [code, code_after])
-        code_again, said_again, _ = played(world, ["ulw", "done"], None)
+        code_again, said_again, _ = played(world, command, None)
         if code_again != 0:
-            wrong.append(f"omo ulw done ends with {code_again} afterwards: {said_again}")
+            wrong.append(f"{' '.join(command)} ends with {code_again} afterwards: {said_again}")
         row = {"number": number, "failed": failed, "wrong": wrong, "said": [said, said_after] if wrong else []}
         print(json.dumps(row), flush=True)
         if not failed:
             return
-    raise SystemExit(f"omo ulw done makes more than {MOST} calls")
+    raise SystemExit(f"{' '.join(command)} makes more than {MOST} calls")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:] or DONE)

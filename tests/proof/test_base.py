@@ -10,10 +10,11 @@ import pytest
 from omo.proof import base
 from tests.kept import copied
 from tests.project import git as git
+from tests.proof.test_differences import forge_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Base
+    from omo.state.rows import Base, FilesAtEnd
 
 
 def make(root: Path) -> None:
@@ -143,3 +144,22 @@ def test_what_the_commit_does_not_hold_is_kept_under_its_digest(project: Path) -
 def test_a_clean_tree_keeps_nothing(project: Path) -> None:
     base.take(str(project), os.environ, str(project / ".sisyphus" / "cc-omo"))
     assert not (project / ".sisyphus").exists()
+
+
+def test_an_edit_that_git_does_not_see_is_seen_and_stays_so(project: Path) -> None:
+    """An end is marked with it, and a look at it later reads no file that was not written since."""
+    began = take(project)
+    (project / "tests" / "test_calc.py").write_text("c\n")
+    forge_index(project)
+    look = base.look(str(project), began)
+    assert set(look.changed or ()) == {"tests/test_calc.py"}
+    assert base.look(str(project), base.of_commit(str(project), "HEAD")).tree == look.tree
+    marked = base.mark(str(project), seen=look)
+    later: FilesAtEnd = {**marked, "moment": marked["moment"] + 3600}
+    assert base.changed_since(str(project), later).changed == []
+    (project / "tests" / "test_calc.py").write_text("d\n")
+    forge_index(project)
+    assert base.changed_since(str(project), later).changed == ["tests/test_calc.py"]
+    (project / "calc.py").write_text("b\n")
+    forge_index(project)
+    assert base.changed_since(str(project), marked).changed == ["calc.py", "tests/test_calc.py"]

@@ -12,6 +12,7 @@ from omo.deadline import Deadline
 from omo.errors import NotEvaluable
 from omo.proof import changes, git
 from tests.project import git as run_git
+from tests.proof.test_differences import forge_index
 from tests.proof.test_evaluate import commit, write
 
 
@@ -94,3 +95,10 @@ def test_rules_that_were_noted_in_another_place_are_not_written_there(root: Path
     with pytest.raises(NotEvaluable, match="is no file of rules for git"):
         changes.hidden_by_work(root, "HEAD", {noted: "*\n"})
     assert not (tmp_path / "outside").exists()
+
+
+def test_an_edit_that_git_does_not_see(root: Path) -> None:
+    write(root, "a.txt", "b\n")
+    forge_index(root)
+    assert run_git(root, "status", "--porcelain") == ""
+    assert changes.changed(root, "HEAD") == ["a.txt"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -39,6 +40,7 @@ def root(tmp_path: Path) -> Path:
     write(top, ".gitattributes", "converted text\n")
     write(top, "moved-on", "base\n")
     write(top, "moved-back", "base\n")
+    write(top, "sub/touched-and-nowhere-else", "base\n")
     for odd in ODD_NAMES:
         write(top, os.fsdecode(odd), "base\n")
         write(top, os.fsdecode(b"touched-" + odd), "base\n")
@@ -60,6 +62,7 @@ def root(tmp_path: Path) -> Path:
     write(top, "converted", "a\nb\n")
     write(top, "intended", "new\n")
     git(top, "add", "-N", "intended")
+    write(top, "sub/touched-and-nowhere-else", "base\n")
     write(inner, "file", "edited\n")
     for odd in ODD_NAMES:
         write(top, os.fsdecode(odd), "edited\n")
@@ -117,6 +120,61 @@ def test_the_same_files_as_git_diff(
     assert wanted
     assert differences.paths(root / place, git(root, "rev-parse", since)) == wanted
     assert (root / ".git" / "index").read_bytes() == index
+
+
+@pytest.mark.parametrize("place", ["", "sub"])
+@pytest.mark.parametrize("settings", [{}, {"core.autocrlf": "true"}], ids=str)
+def test_of_files_that_git_calls_unchanged_none_has_other_content(
+    root: Path, place: str, settings: dict[str, str]
+) -> None:
+    """Also those that were touched, that are links, and that git would store with other line ends today."""
+    write(root, ".gitattributes", "converted text\nlines text\n")
+    for name, value in settings.items():
+        git(root, "config", name, value)
+    top, head = root / place, git(root, "rev-parse", "HEAD")
+    named = differences.paths(top, head)
+    assert named is not None
+    tracked = {os.path.relpath(path, top) for path in top.rglob("*") if ".git" not in path.parts}
+    assert "lines" in tracked or place
+    assert differences.with_other_content(top, head, tracked.difference(named)) == []
+
+
+def test_an_edit_that_leaves_what_git_compares(tmp_path: Path) -> None:
+    """The index is made to say of the file what the system says of it after the edit."""
+    git(tmp_path, "init", "-q")
+    write(tmp_path, "test_a", "assert 4\n")
+    (tmp_path / "link").symlink_to("here")
+    commit(tmp_path, "base")
+    head = git(tmp_path, "rev-parse", "HEAD")
+    write(tmp_path, "test_a", "assert 8\n")
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to("away")
+    forge_index(tmp_path)
+    assert git(tmp_path, "status", "--porcelain") == ""
+    assert differences.paths(tmp_path, head) == []
+    names = ["link", "test_a", "gone"]
+    assert differences.with_other_content(tmp_path, head, names) == ["link", "test_a"]
+    stamp = (tmp_path / "test_a").stat().st_ctime
+    assert differences.with_other_content(tmp_path, head, names, since=stamp) == ["link", "test_a"]
+    assert differences.with_other_content(tmp_path, head, names, since=stamp + 3600) == []
+
+
+def forge_index(root: Path) -> None:
+    """Have the index, of version 2, say that the files as they are hold what it has of them."""
+    path = root / ".git" / "index"
+    index = bytearray(path.read_bytes()[:-20])
+    place = 12
+    for _ in range(int.from_bytes(index[8:12], "big")):
+        length = int.from_bytes(index[place + 60 : place + 62], "big") & 0xFFF
+        name = index[place + 62 : place + 62 + length].decode()
+        status = (root / name).lstat()
+        seen = (status.st_ctime, 0, status.st_mtime, 0, status.st_dev, status.st_ino)
+        index[place : place + 24] = b"".join((int(value) & 0xFFFFFFFF).to_bytes(4, "big") for value in seen)
+        index[place + 36 : place + 40] = status.st_size.to_bytes(4, "big")
+        place += (62 + length + 8) // 8 * 8
+    path.write_bytes(index + hashlib.sha1(index).digest())
+    later = path.stat().st_mtime + 10  # git reads a file that was written in the same second as the index
+    os.utime(path, (later, later))
 
 
 def test_before_the_first_commit_and_on_a_branch_without_one(root: Path, tmp_path: Path) -> None:

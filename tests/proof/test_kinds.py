@@ -10,7 +10,7 @@ from omo.proof import calls, form, kinds
 from omo.proof.kinds import NEVER, REST, WORK, Kinds
 from tests.tables import read
 
-PRESENT = ("pyproject.toml", "calc.py", "packages/a/package.json", "packages/a/index.js")
+PRESENT = ("pyproject.toml", "calc.py", "packages/a/package.json", "packages/a/index.js", "perl/cpanfile")
 
 BY_GATE = read(__file__, "kinds.txt")
 GATES = read(__file__, "gates_of_form.txt")["gates"]
@@ -35,6 +35,12 @@ def test_what_a_gate_starts_and_what_is_sealed_is_the_rest(is_form: bool) -> Non
     sealed = Kinds(started=["scripts/check.sh"], sealed=["src/prices/**", "rates.py"], is_form=is_form)
     paths = ["scripts/check.sh", "scripts/deploy.sh", "src/prices/a.py", "rates.py", "src/rates.py"]
     assert [sealed.of(path) for path in paths] == [REST, WORK, REST, REST, WORK]
+
+
+def test_a_task_file_in_a_name_of_source_is_configuration_to_a_gate_that_starts_its_runner() -> None:
+    which = Kinds(started=["tasks.py", "dodo.py", "check.py"])
+    paths = ["tasks.py", "dodo.py", "src/tasks.py", "check.py", "SConstruct"]
+    assert [path for path in paths if which.is_configuration(path)] == ["tasks.py", "dodo.py", "SConstruct"]
 
 
 def test_data_is_what_no_runner_reads_no_gate_starts_and_nobody_sealed() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from omo.proof import outputs, runners
 from omo.proof.outputs import Counts, asking, read_printed
+from omo.proof.run import CommandOutcome
 from tests.tables import read
 
 PAGES = Path(__file__).parent / "outputs"
@@ -74,6 +75,16 @@ RAN = [
     Ran("pytest-very-quiet", 1, None, FAILING, "ERROR bad/test_calc.py::test_server - RuntimeError: no server"),
     Ran("pytest-no-summary", 1, (2, 3, 2), set(), PYTEST_LINE, names_are_whole=False),
     Ran("pytest-xdist", 1, (2, 3, 2), FAILING, PYTEST_LINE),
+    Ran(
+        "pytest-names",
+        1,
+        (3, 4, 2),
+        {
+            *("test_calc.py::test_left", "test_calc.py::test_mul[a - b]", "test_calc.py::test_mul[x::y]"),
+            "test_calc.py::test_server",
+        },
+        "2 failed, 3 passed, 1 skipped, 1 xfailed, 1 xpassed, 2 errors",
+    ),
     Ran("make-pytest", 2, (2, 3, 2), FAILING, PYTEST_LINE),
     Ran("tox-failed", 1, (4, 3, 3), FAILING, PYTEST_LINE),
     Ran("nox-failed", 1, (4, 3, 3), FAILING, PYTEST_LINE),
@@ -81,6 +92,13 @@ RAN = [
     Ran("ctest-failed", 8, (1, 1, 2), {"b"}, "67% tests passed, 1 tests failed out of 3"),
     Ran("unittest-passed", 0, (1, 0, 1), set(), "Ran 2 tests OK (skipped=1)"),
     Ran("unittest-failed", 1, (1, 3, 1), UNITTEST, "Ran 5 tests FAILED (failures=2, errors=1, skipped=1)"),
+    Ran(
+        "unittest-verbose",
+        1,
+        (3, 2, 2),
+        {"test_mul (test_u.Sums.test_mul)", "test_mended (test_u.Sums.test_mended)"},
+        "Ran 7 tests FAILED (failures=1, skipped=1, expected failures=1, unexpected successes=1)",
+    ),
     Ran(
         "unittest-import",
         1,
@@ -153,6 +171,7 @@ BROKE = [
         "ImportError: cannot import name 'wrap' from 'calc' (/home/dev/project/calc.py)",
     ),
     Broke("pytest-usage", 4, None, set(), "pytest: error: unrecognized arguments: --frobnicate"),
+    Broke("pytest-internal-error", 3, (0, 0, 0), set(), "INTERNALERROR> ValueError: the plugin is not here"),
     Broke("pytest-no-file", 4, (0, 0, 0), {"tests/gone.py"}, "ERROR: file or directory not found: tests/gone.py"),
     Broke("unittest-no-module", 1, (0, 1, 0), {"test_gone"}, "ModuleNotFoundError: No module named 'test_gone'"),
     Broke(
@@ -205,6 +224,70 @@ QUIET = {"mypy-ok": 0}
 
 def page(name: str) -> str:
     return (PAGES / f"{name}.txt").read_text(encoding="utf-8")
+
+
+# What ran, by function; of all other pages the runner does not name each test.
+GO_RAN = {"example.com/calc/a: TestAdd": 1, "example.com/calc/a: TestMul": 3, "example.com/calc/b: TestB": 1}
+CARGO_RAN = {"tests::adds": 1, "adds": 1, "multiplies": 1}
+JEST_RAN = {"j/a.test.js › adds": 1, "j/a.test.js › multiplies": 1}
+PACKAGES_RAN = {"./other.test.js › one": 1, "./sums.test.js › add": 1, "./sums.test.js › mul": 1}
+NODE_RAN = {"adds": 1, "alone": 1, "good": 1, "multiplies": 1, "sums": 1}
+PYTEST_RAN = {"add": 1, "left": 1, "mended": 1, "mul": 3, "server": 1}
+NAMED = {
+    "cargo-failed": CARGO_RAN,
+    "cargo-no-fail-fast": {**CARGO_RAN, "src/lib.rs - add": 1},
+    "cargo-passed": {**CARGO_RAN, "src/lib.rs - add": 1},
+    "ctest-failed": {"a": 1, "b": 1},
+    "ctest-passed": {"a": 1},
+    "go-panic": {"example.com/calc/p: TestP": 1},
+    "go-verbose": GO_RAN,
+    "jest-failed": JEST_RAN,
+    "jest-passed": {"j/a.test.js › adds": 1},
+    "jest-verbose": JEST_RAN,
+    "node-failed-spec": NODE_RAN,
+    "node-failed-tap": NODE_RAN,
+    "node-suite-spec": {"adds": 1, "multiplies": 1},
+    "node-suite-tap": {"adds": 1, "multiplies": 1},
+    "npm-mocha": {"adds": 1, "multiplies": 1, "nothing": 1},
+    "pnpm-jest": PACKAGES_RAN,
+    "pytest-names": {f"test_calc.py::test_{name}": number for name, number in PYTEST_RAN.items()},
+    "turbo-jest": PACKAGES_RAN,
+    "unittest-verbose": {
+        f"test_{name} (test_u.Sums.test_{name})": 1 for name in ("add", "logs", "mended", "mul", "parts")
+    },
+    "vitest-verbose": {"a.test.mjs > sums > adds": 1, "a.test.mjs > sums > multiplies": 1},
+}
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in PAGES.iterdir()))
+def test_what_ran_by_its_names(name: str) -> None:
+    passed, text = runners.parted(page(name))
+    assert read_printed(text, 1, passed).ran == NAMED.get(name, {})
+
+
+def test_names_where_lines_were_left_out_are_none() -> None:
+    lines = page("cargo-passed").splitlines()
+    lines[3] = "[… 200 bytes left out …]"
+    assert read_printed("\n".join(lines), 0).ran == {}
+
+
+def test_a_run_that_was_killed_has_no_names() -> None:
+    assert read_printed(page("go-verbose"), None).ran == {}
+
+
+def test_names_of_tests_that_passed_are_not_shown() -> None:
+    shown = runners.without_passed(page("pytest-names") + page("unittest-verbose"))
+    assert "\nPASSED" not in shown
+    assert "... ok" not in shown
+    assert "\nFAILED test_calc.py::test_mul[a - b]" in shown
+    assert "\ntest_mul (test_u.Sums.test_mul) ... FAIL" in shown
+
+
+def test_names_in_colour_are_names() -> None:
+    text = "\x1b[32mPASSED\x1b[0m a.py::\x1b[1mtest_x\x1b[0m\n\x1b[32m\x1b[1m1 passed\x1b[0m\x1b[32m in 0.1s\x1b[0m\n"
+    outcome = CommandOutcome(("pytest",), Path(), 0.1, exit_code=0, stdout=text)
+    names, rest = outputs.without_passed_names(outcome)
+    assert read_printed(rest.stdout, 0, names).ran == {"a.py::test_x": 1}
 
 
 def test_every_page_is_read() -> None:
@@ -352,6 +435,11 @@ def test_what_is_missing(text: str, missing: set[str]) -> None:
         ("Traceback (most recent call last):\nModuleNotFoundError: No module named 'a'", 1, True),
         ("ERROR: pyproject.toml: unknown option", 4, True),
         ("make: *** No rule to make target 'test'.  Stop.", 2, True),
+        (
+            "ERROR: pyproject.toml file found.\nTo use a PEP 517 build-backend you are required to configure tox",
+            1,
+            True,
+        ),
         ("a.c:3:5: error: expected ';'", 2, True),
         ("0 examples, 0 failures, 1 error occurred outside of examples", 1, True),
         ("[ERROR] COMPILATION ERROR :", 1, True),
@@ -445,6 +533,12 @@ def test_the_line_to_quote(text: str, line: str) -> None:
         ("cargo", "cargo"),
         ("./mvnw -q test", "./mvnw --fail-at-end -q test"),
         ("mvn --fail-fast test", "mvn --fail-fast test"),
+        ("python3 -B -m unittest", "python3 -B -m unittest -v"),
+        ("python3.12 -m unittest discover -s tests", "python3.12 -m unittest discover -s tests -v"),
+        ("/usr/bin/python3 -m unittest test_calc", "/usr/bin/python3 -m unittest test_calc -v"),
+        ("python3 -m unittest -q test_calc", "python3 -m unittest -q test_calc -v"),
+        ("python3 -m unittest --verbose", "python3 -m unittest --verbose"),
+        ("python3 unittest", "python3 unittest"),
         ("npm test", "npm test"),
         ("", ""),
     ],
@@ -453,8 +547,8 @@ def test_a_command_is_asked_for_counts_and_names(command: str, asked: str) -> No
     assert asking(command.split()) == asked.split()
 
 
-def test_pytest_is_asked_for_the_names_it_gives_by_default() -> None:
-    assert outputs.PYTEST_ADDOPTS == "-rfE --maxfail=0 --continue-on-collection-errors"
+def test_pytest_is_asked_for_the_names_of_what_passed_and_last_of_what_failed() -> None:
+    assert outputs.PYTEST_ADDOPTS == "-rpXfE --maxfail=0 --continue-on-collection-errors"
 
 
 PIECES = [line for path in sorted(PAGES.iterdir()) for line in path.read_text(encoding="utf-8").splitlines() if line]

@@ -128,9 +128,9 @@ COVERED: list[tuple[dict[str, str], str, list[str], list[str]]] = [
     ),
     (
         {"tox.ini": "[testenv]\n"},
-        "tox",
-        ["tox -q", "python3 -m tox", "tox -p auto"],
-        ["tox -e py", "tox -l", "pytest"],
+        "tox -e py",
+        ["tox -e py", "tox", "tox -q", "python3 -m tox", "tox -p auto"],
+        ["tox -e lint", "tox -l", "pytest"],
     ),
     ({"noxfile.py": ""}, "nox", ["nox -R"], ["nox -s tests", "nox -l"]),
     ({"justfile": "test:\n  cargo test\n"}, "just test", ["cargo test", "just"], ["cargo test a", "just -s test"]),

@@ -88,9 +88,9 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
         {"pyproject.toml": PYTHON, "uv.lock": ""},
         ".",
         [
-            "tests: uv run pytest (pyproject.toml)",
-            "types: uv run mypy . (pyproject.toml)",
-            "lint: uv run ruff check . (pyproject.toml)",
+            "tests: uv run --no-sync pytest (pyproject.toml)",
+            "types: uv run --no-sync mypy . (pyproject.toml)",
+            "lint: uv run --no-sync ruff check . (pyproject.toml)",
         ],
     ),
     "poetry, and mypy that knows its files": (
@@ -101,7 +101,7 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
     "tox": (
         {"setup.py": "", "tox.ini": "[tox]\n\n[testenv]\ncommands = x\n"},
         ".",
-        ["tests: tox (tox.ini)"],
+        ["tests: tox -e py (tox.ini)"],
     ),
     "nox": ({"noxfile.py": "", "uv.lock": ""}, ".", ["tests: nox (noxfile.py)"]),
     "pytest.ini and ruff.toml": (
@@ -328,10 +328,10 @@ def test_where_nothing_is_committed_the_files_name_checks_and_no_gates(tmp_path:
     ("files", "programs", "tests"),
     [
         ({"pyproject.toml": PYTHON, "uv.lock": ""}, ["bin/pytest"], "pytest"),
-        ({"pyproject.toml": PYTHON, "uv.lock": ""}, ["bin/pytest", "bin/uv"], "uv run pytest"),
+        ({"pyproject.toml": PYTHON, "uv.lock": ""}, ["bin/pytest", "bin/uv"], "uv run --no-sync pytest"),
         ({"pyproject.toml": PYTHON, "uv.lock": ""}, ["bin/pytest", ".venv/bin/pytest"], "pytest"),
         ({"pyproject.toml": PYTHON, "uv.lock": ""}, [".venv/bin/pytest"], ".venv/bin/pytest"),
-        ({"pyproject.toml": PYTHON, "uv.lock": ""}, [], "uv run pytest"),
+        ({"pyproject.toml": PYTHON, "uv.lock": ""}, [], "uv run --no-sync pytest"),
         ({"package.json": '{"scripts": {"test": "jest"}}', "yarn.lock": ""}, ["bin/npm"], "npm test"),
     ],
 )
@@ -346,6 +346,57 @@ def test_a_package_manager_that_is_not_installed_runs_nothing(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     first = project_checks.suggest(DiskFiles(str(tmp_path)))[0]
     assert typed_commands.typed(first.argv) == tests
+
+
+@pytest.mark.parametrize(
+    ("files", "programs", "candidates"),
+    [
+        (
+            {"pyproject.toml": PYTHON, "tests/test_a.py": "", "src/a/__init__.py": ""},
+            [],
+            "pytest; python3 -m pytest; pytest tests; python3 -m pytest tests; env PYTHONPATH=src pytest",
+        ),
+        (
+            {"pyproject.toml": PYTHON, "uv.lock": ""},
+            ["uv"],
+            "uv run --no-sync pytest; uv run pytest; uv run --no-sync python3 -m pytest",
+        ),
+        (
+            {
+                "tox.ini": "[testenv]\n",
+                "noxfile.py": "@nox.session\ndef tests(session):\n",
+                "test_a.py": "import unittest",
+            },
+            [],
+            "tox -e py; nox -s tests; python3 -m unittest",
+        ),
+        (
+            {"Makefile": "test:\n\tpytest\n", "pytest.ini": "", ".github/workflows/a.yml": "- run: pytest -q a\n"},
+            [],
+            "make test; pytest; python3 -m pytest; pytest -q a",
+        ),
+        # For tests of two languages one command stands, or none does.
+        ({"Makefile": "test:\n\tpytest\n", "pytest.ini": "", "go.mod": ""}, [], "make test"),
+        ({"package.json": '{"scripts": {"test": "jest"}}', "jest.config.js": ""}, [], "npm test"),
+        ({"go.mod": ""}, [], "go test ./..."),
+    ],
+)
+def test_what_the_command_for_the_tests_gives_way_to(
+    tmp_path: Path, files: dict[str, str], programs: list[str], candidates: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "bin"
+    installed.mkdir()
+    for program in programs:
+        (installed / program).touch(0o755)
+    monkeypatch.setenv("PATH", str(installed))
+    root = tmp_path / "project"
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    first = project_checks.suggest(DiskFiles(str(root)))[0]
+    named = [typed_commands.typed(check.argv) for check in (first, *first.instead)]
+    assert "; ".join(named) == candidates
+    assert bool(first.candidates_id) == bool(first.instead)
 
 
 def test_what_cannot_be_read_holds_nothing_up(tmp_path: Path) -> None:

@@ -662,6 +662,53 @@ def test_a_signal_ends_it_and_the_files_are_back(place: Place, number: signal.Si
             child.stdout.close()
 
 
+def test_a_signal_while_files_are_put_back_takes_effect_when_they_are(place: Place) -> None:
+    """Not only at the end: a look for lines makes hundreds of runs within one swap."""
+    lay(place.root, {"a": b"new"})
+    stood = []
+    went_on: list[bool] = []
+
+    def list_untracked() -> list[str]:
+        stood.append((place.root / "a").read_bytes())
+        if stood[-1] == b"base":
+            os.kill(os.getpid(), signal.SIGINT)
+        return place.untracked()
+
+    def swapped() -> None:
+        with Swap(str(place.root), place.state, {"old": {"a": file(b"base")}}, list_untracked) as swap:
+            swap.put("old")
+            swap.put_back()
+            went_on.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        swapped()
+    assert not went_on
+    assert stood == [b"new", b"base"]
+    assert (place.root / "a").read_bytes() == b"new"
+    assert place.left() == []
+
+
+def test_a_second_signal_waits_until_the_files_are_back(place: Place) -> None:
+    """It would come between the first and the moment from which signals wait."""
+    lay(place.root, {"a": b"new"})
+    went_on: list[bool] = []
+
+    def swapped() -> None:
+        with place.swap(old={"a": file(b"base")}) as swap:
+            swap.put("old")
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            finally:
+                os.kill(os.getpid(), signal.SIGINT)
+                went_on.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        swapped()
+    assert went_on
+    assert (place.root / "a").read_bytes() == b"new"
+    assert place.left() == []
+
+
 def test_after_a_kill_the_gate_is_ended_first_and_the_files_are_back(place: Place) -> None:
     lay(place.root, {"a": b"new"})
     child, gate = started(place)

@@ -8,8 +8,8 @@ from typing import Any
 
 from omo.context import Context
 from omo.proof.base import fingerprint
+from omo.work import gates
 from omo.workflows.ultragoal.status import publish_status
-from omo.workflows.ultrawork import gates
 from tests.project import Project as AnyProject
 from tests.project import believe
 from tests.ralph.project import Project, criterion

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
+from omo.views import markdown_text
 from omo.views.report import markdown
 from omo.views.report.gather import Report
 from omo.views.report.verdict import Headline
@@ -41,7 +42,7 @@ def finished(text: str) -> str:
 @pytest.mark.parametrize("written", [*WRITTEN, "\u202egnp.exe\x1b[31m\x00"])
 def test_what_an_agent_wrote_stays_text(written: str) -> None:
     """Wherever it stands: also first in a line, also after something that is empty."""
-    for told in (f"- {markdown.text(written)} end", f"-  {markdown.text(written)}"):
+    for told in (f"- {markdown_text.text(written)} end", f"-  {markdown_text.text(written)}"):
         found = [(kind, content) for kind, content in tokens(told) if kind not in PLAIN]
         assert all(kind == "code_inline" and re.fullmatch(r"[0-9a-f-]+", content) for kind, content in found), found
         assert [kind for kind, _ in tokens(told)].count("list_item_open") == 1
@@ -50,13 +51,13 @@ def test_what_an_agent_wrote_stays_text(written: str) -> None:
 
 
 def test_a_commit_and_the_name_of_a_session_can_be_copied() -> None:
-    assert markdown.text("commit 0a1b2c3d4e5f by 3f6c1a52-8d0e-4b6b-9a2f-5f1f0c7e2d10") == (
+    assert markdown_text.text("commit 0a1b2c3d4e5f by 3f6c1a52-8d0e-4b6b-9a2f-5f1f0c7e2d10") == (
         "commit `0a1b2c3d4e5f` by `3f6c1a52-8d0e-4b6b-9a2f-5f1f0c7e2d10`"
     )
 
 
 def test_a_table_keeps_its_columns() -> None:
-    row = f"| {markdown.text('a | b || c |')} | {markdown.text('`|`')} |"
+    row = f"| {markdown_text.text('a | b || c |')} | {markdown_text.text('`|`')} |"
     told = f"| one | two |\n|---|---|\n{row}\n"
     assert [kind for kind, _ in tokens(told)].count("td_open") == 2
 

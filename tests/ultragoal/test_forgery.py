@@ -14,9 +14,9 @@ import pytest
 
 from omo.errors import OmoError
 from omo.state import paths
+from omo.work import gates as pinned_gates
 from omo.workflows.ultragoal import goal_tool, receipts
 from omo.workflows.ultragoal.run import ULTRAGOAL
-from omo.workflows.ultrawork import gates as pinned_gates
 from tests.ultragoal.gates import Gate, add_surface, artifact, surface, valid_gate
 from tests.ultragoal.project import ONE, Project
 

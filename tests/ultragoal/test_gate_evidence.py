@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from omo.work.gates import Gates, fold
 from omo.workflows.ultragoal.gate import proof, rules
 from omo.workflows.ultragoal.gate.proof import Inspection
 from omo.workflows.ultragoal.gate.rules import inspect
-from omo.workflows.ultrawork.gates import Gates, fold
 from tests.kept import copied
 from tests.ultragoal.gates import (
     Gate,

@@ -10,11 +10,11 @@ from omo import options, settings
 from omo.cli.ulw import waits_for_user
 from omo.context import Context
 from omo.errors import BadInput
-from omo.proof import globs, typed_commands
+from omo.proof import globs, kept_commands, typed_commands
 from omo.result import EXIT_CODES, Result
 from omo.state import paths
 from omo.text import clip
-from omo.workflows.ultrawork import gates, runs
+from omo.work import gate_runner, gates
 
 
 def register(commands: options.Commands) -> None:
@@ -51,7 +51,7 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     cwd = os.path.relpath(directory, os.path.realpath(context.root))
     argv = list(arguments.argv)
     program = typed_commands.resolve(argv[0], os.path.join(context.root, cwd), os.environ.get("PATH", ""))
-    gate = runs.session_gates(context, name).add(
+    gate = gate_runner.session_gates(context, name).add(
         arguments.name, argv, cwd=cwd, program=program, timeout=timeout, sealed=arguments.sealed
     )
     text = f"Gate {gate.name} pinned by the {gate.by}: {gates.in_words(gate)}"
@@ -61,8 +61,10 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    ran = runs.run_gates(context, context.session(arguments.session), arguments.name)
-    return Result({"verdict": ran.verdict, "gates": ran.results}, "\n".join(ran.lines), EXIT_CODES[ran.verdict])
+    ran = gate_runner.run_gates(context, context.session(arguments.session), arguments.name)
+    # Names of tests are packed in a row, which only omo reads.
+    gates_run = [{name: value for name, value in row.items() if name != "ran"} for row in ran.results]
+    return Result({"verdict": ran.verdict, "gates": gates_run}, "\n".join(ran.lines), EXIT_CODES[ran.verdict])
 
 
 def record(arguments: argparse.Namespace, context: Context) -> Result:
@@ -70,15 +72,15 @@ def record(arguments: argparse.Namespace, context: Context) -> Result:
     gate = gates.current(context.state, name, context.row(name)).get(arguments.name)
     if gate is not None and gate.is_users and gate.last is not None and not gate.is_closed and context.is_agent:
         raise waits_for_user(context, name, [gate])
-    failed_without = gate is not None and runs.failed_without_work(context, name, gate)
-    gates_of_session = runs.session_gates(context, name)
+    failed_without = gate is not None and gate_runner.failed_without_work(context, name, gate)
+    gates_of_session = gate_runner.session_gates(context, name)
     gates_of_session.record_pre_existing(arguments.name, arguments.evidence, failed_without=failed_without)
     return Result({"gate": arguments.name}, f"Gate {arguments.name}: its failure is recorded as pre-existing.")
 
 
 def remove(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
-    runs.session_gates(context, name).remove(arguments.name)
+    gate_runner.session_gates(context, name).remove(arguments.name)
     return Result({"gate": arguments.name}, f"Gate {arguments.name} is gone.")
 
 
@@ -86,11 +88,17 @@ def suggest(arguments: argparse.Namespace, context: Context) -> Result:
     session = arguments.session or context.named_session or ""
     row = context.row(session)
     cwd = paths.session_directory(context.environ, context.cwd)
-    found = gates.FoundGates(context.root, cwd, row, gates.current(context.state, session, row))
+    known = gates.current(context.state, session, row)
+    found = gates.FoundGates(context.root, context.state, cwd, row, known)
     data, lines = [], []
     for check in found.checks:
-        data.append({"name": check.name, "argv": check.argv, "cwd": check.cwd, "found": check.found_in})
+        others = [other.argv for other in check.instead]
+        data.append(
+            {"name": check.name, "argv": check.argv, "cwd": check.cwd, "found": check.found_in, "instead": others}
+        )
         lines.append(f"{gates.pin_line(check, cwd):50}  # {clip(check.found_in, 120)}")
+        if check.instead:
+            lines.append(f"  where that does not get to the tests: {kept_commands.others_in_words(check)}")
     if lines:
         lines.append("The user pins all of them with /omo:pin.")
     else:

@@ -114,13 +114,14 @@ def main(
         return _render_error(error, wants_json, environ)
     from omo import variables
     from omo.context import Context
+    from omo.proof import bytecode
     from omo.state import store
 
     store.may_use_packages()
     context = Context(environ, cwd, now, has_terminal, is_under_agent=is_under_agent)
     try:
         _put_back_first(arguments, context)
-        with variables.handing_on(lambda: context.users_variables):
+        with variables.handing_on(lambda: context.users_variables), bytecode.judgement():
             result: Result = arguments.run(arguments, context)
         if not _only_looks(arguments):
             context.settle()

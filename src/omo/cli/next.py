@@ -23,8 +23,6 @@ from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from omo.state.ledger_rows import SessionEvent
 
 
@@ -190,16 +188,16 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
                 return None
             words = f" {dumps(clip(str(row['text']), LONGEST_TEXT))}" if row.get("text") else ""
             why = f"the user typed /omo:{asked}{words}, and {table.not_begun(asked, 'nothing of it was begun')}"
-            return NextStep("start", why, _beginning(workflow.module("status"), asked, row))
+            return NextStep("start", why, _beginning(workflow, asked, row))
         begun.add(kind)
     return None
 
 
-def _beginning(status: Any, asked: str, row: SessionEvent) -> tuple[Command, ...]:
+def _beginning(workflow: table.Workflow, asked: str, row: SessionEvent) -> tuple[Command, ...]:
     """With the file whose name is all that the user typed: what is in it is theirs, and need not be written."""
-    commands: tuple[Command, ...] = status.BEGINNINGS[asked]
+    commands: tuple[Command, ...] = workflow.beginnings(asked)
     name = requests.files_of(row)[0]["name"] if requests.digest_of_lone_file(row) else ""
-    if not name or not name.endswith(status.NAMED_FILES.get(asked, ())):
+    if not name or not name.endswith(workflow.named_files(asked)):
         return commands
     named = []
     for command in commands:

@@ -18,10 +18,9 @@ from omo.proof.run import child_environment
 from omo.result import Result
 from omo.text import clip, listed
 from omo.views.report.gather import Report, gather
-from omo.work import outcome, receipts
+from omo.work import gate_runner, outcome, receipts
 from omo.work.proving import NamedCommand
 from omo.work.receipts import ChosenBase, Proven, ReceiptLine, Statement
-from omo.workflows.ultrawork import runs
 
 HOME = "receipts"
 
@@ -76,7 +75,7 @@ def receipt_of(context: Context, name: str) -> str:
         what = f"{began[:12]}, on which the run began, has no commit in common with what is checked out"
         raise Refused(what, fix="check out the branch on which it was done")
     began = merge_base
-    known = runs.known_gates(context, name)
+    known = gate_runner.known_gates(context, name)
     started = base.of_commit(context.root, began)
     subject = Subject(
         context.root,
@@ -87,10 +86,11 @@ def receipt_of(context: Context, name: str) -> str:
         context.now,
         context.settings.proof_minutes,
         allowed=known.allowed_changes,
+        allowed_tests=frozenset(known.allowed_tests),
         by=context.actor,
     )
     named = [*((gate.name, gate, gate.is_users) for gate in known), *commands]
-    return receipts.write(subject, Proven(began, report.task, named, known.allowed_changes, uncommitted))
+    return receipts.write(subject, Proven(began, report.task, named, uncommitted))
 
 
 def _beginning(report: Report) -> tuple[str, list[str], Sequence[NamedCommand]]:

@@ -26,8 +26,9 @@ from omo.errors import BadInput, Busy, Missing, OmoError, Refused, Unreadable
 from omo.hooks import resume as resuming
 from omo.hosts.headless import Headless, RoundEnd, headless
 from omo.json_text import Json, dumps, loads
-from omo.proof import base, git, globs, own_commands
-from omo.proof.run import CommandOutcome, Guard
+from omo.proof import base, bytecode, git, globs, kept_commands, own_commands, trying
+from omo.proof.gate_runs import Subject
+from omo.proof.run import CommandOutcome, Guard, child_environment
 from omo.proof.run import run as run_program
 from omo.result import Result
 from omo.safe_open import read_start
@@ -37,12 +38,12 @@ from omo.text import clip, counted, listed
 from omo.views import project
 from omo.views.report import verdict as verdicts
 from omo.views.report.verdict import Headline
-from omo.work import budget, outcome, requests, session
+from omo.work import budget, gate_runner, gates, outcome, requests, session
 from omo.work.run import caller_of
-from omo.workflows.ultrawork import gates, runs
 
 if TYPE_CHECKING:
     from omo.hosts.headless import Ask
+    from omo.proof.project_checks import Check
     from omo.state.rows import SessionRow
 
 
@@ -134,13 +135,33 @@ def _commands_of_the_agent(context: Context, head: str) -> list[list[str]]:
     """omo itself, and what can prove the work: the user's pins, and the tests that the commit names."""
     commands = [list(gate.argv) for gate in gates.current(context.state, "", None) if gate.is_users]
     if check := own_commands.test_gate(context.root, head, paths.session_directory(context.environ, context.cwd)):
-        commands.append(list(check.argv))
+        commands.append(_settled(context, head, check))
     if not commands:
         raise Missing(
             "nothing here could prove the work: no gate is pinned, and the commit names no tests",
             fix="/omo:pin COMMAND in a conversation, or commit the project's tests",
         )
     return [["omo"], *commands]
+
+
+def _settled(context: Context, head: str, check: Check) -> list[str]:
+    """Return the command that gets to the project's tests, tried now where it is not known yet."""
+    check = kept_commands.answered(context.state, [check])[0]
+    if check.instead:
+        began = base.of_commit(context.root, head)
+        look = base.look(context.root, began)
+        subject = Subject(
+            context.root,
+            context.state,
+            began,
+            look,
+            child_environment(os.environ),
+            context.now,
+            minutes=context.settings.proof_minutes,
+            by=context.actor,
+        )
+        check = trying.find(subject, check)[0].check
+    return list(check.argv)
 
 
 @dataclass(frozen=True)
@@ -316,6 +337,7 @@ class Rounds:
                 env=environ,
                 stdin=prompt,
                 started=guard.over,
+                is_judged=False,
             )
         end = self.host.round_end(ended.stdout, conversation)
         if end.session in self._rows():
@@ -353,7 +375,7 @@ class Rounds:
         failure = ""
         if not verdict.is_proven:
             failure = "; ".join(filter(None, [_waits_for_user(row), refusal or "; ".join(verdict.reasons)]))
-        known = runs.known_gates(context, self.session)
+        known = gate_runner.known_gates(context, self.session)
         look = base.look(context.root, known.base).without(known.left_out)
         refused: list[str] = []
         for event in runtime.vouched_rows(context.state, self.session):
@@ -371,10 +393,11 @@ class Rounds:
         that stands still is set going only for that end."""
         caller = replace(caller_of(context, self.session), by="user")
         try:
-            if not runtime.work_in(caller.row(), "active"):
-                ulw.require_proof(context, self.session)
-                resuming.resume(caller)
-            ulw.end_run(context, self.session)
+            with bytecode.judgement():
+                if not runtime.work_in(caller.row(), "active"):
+                    ulw.require_proof(context, self.session)
+                    resuming.resume(caller)
+                ulw.end_run(context, self.session)
         except OmoError as error:
             defects = error.details.get("defects")
             return f"{error.message}: {'; '.join(defects)}" if isinstance(defects, list) and defects else error.message

@@ -15,8 +15,7 @@ from omo.state import ledger, paths, runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.text import clip
-from omo.work import bound, outcome, requests, session
-from omo.workflows.ultrawork import gates
+from omo.work import bound, gates, outcome, requests, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +93,9 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
             raise BadInput(f"{option} {text!r} explains nothing", fix="give a reason of 10 characters or more")
     ended = end_run(context, name, because, skipping)
     text = outcome.in_words(ended)
-    return Result({"session": name, "outcome": ended}, f"{text[0].upper()}{text[1:]}. The session may stop.")
+    lines = [f"{text[0].upper()}{text[1:]}. The session may stop."]
+    lines += [f"  item of the task: {line}" for line in outcome.items_in_words(ended)]
+    return Result({"session": name, "outcome": ended}, "\n".join(lines))
 
 
 def end_run(context: Context, name: str, because: str = "", skipping: str = "") -> Outcome:
@@ -117,13 +118,13 @@ def end_run(context: Context, name: str, because: str = "", skipping: str = "") 
 
 def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipping: str) -> Outcome | None:
     """How the run ended; None where the session went on meanwhile, and nothing was written. Raises where it may not."""
-    from omo.workflows.ultrawork import runs
+    from omo.work import gate_runner
 
     row = context.row(name)
     if row is None or not runtime.is_live(row):
         raise Refused(f"ultrawork is not on in session {name}", fix="omo next")
     _refuse_with_other_work(runtime.caught_up(context.state, name, row))
-    runs.require_whole_ledger(context, name)
+    gate_runner.require_whole_ledger(context, name)
     proof = prover.proof()
     if not because and proof.look.changed == {}:
         _require_here(context)
@@ -201,16 +202,16 @@ def _outcome(context: Context, name: str, row: SessionRow, proof: Proof, because
 
         pinned = gates.pinned_commands(context.state, name)
         unseen = require_cited(caller_of(context, name), "--because", [because], pinned)
-    typed = requests.of_run(runtime.vouched_rows(context.state, name), session.KIND, session.run_of(row) or "")
-    began_with = "".join(typed[:1]) if len(typed) > 1 else ""
-    return Finish(proof, armed_at, because, skipping, unseen, began_with).outcome()
+    typed = requests.rows_of_run(runtime.vouched_rows(context.state, name), session.KIND, session.run_of(row) or "")
+    began_with = str(typed[0]["text"]) if len(typed) > 1 else ""
+    return Finish(proof, armed_at, because, skipping, unseen, began_with, typed).outcome()
 
 
 def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:
     """Has the session wait until the user lets these gates through, and returns the refusal that says so."""
-    from omo.workflows.ultrawork import runs
+    from omo.work import gate_runner
 
-    runs.session_gates(context, name).wait_for_allowance(waiting)
+    gate_runner.session_gates(context, name).wait_for_allowance(waiting)
     names = [gate.name for gate in waiting]
     return Refused(
         f"the user pinned {', '.join(names)}, and only they can let it through; the work waits for them",

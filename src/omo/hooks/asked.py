@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hooks.stop_words import Clause, Reading
     from omo.hosts import Event
-    from omo.state.ledger_rows import SessionEvent
+    from omo.state.ledger_rows import NamedFile, SessionEvent
     from omo.state.rows import Base, SessionRow
-    from omo.workflows.ultrawork.gates import Gate
+    from omo.work.gates import Gate
 
 
 MOST_GATES = 3  # that the model is told of
@@ -57,15 +57,27 @@ def _ultrawork(event: Event, world: World, reading: Reading, by: str) -> Answer:
         return resume.handle(event, world, "")  # nothing was talked of yet but what is left open
     # Before the lock, because what the files weigh takes its time.
     taken = None if session.is_ultrawork_on(world.row()) else _files_now(event, world, by)
+    documents = _documents(event, world, reading) if by == "user" else []
 
     def decide(row: SessionRow | None) -> runtime.Change:
         base = taken
         if base is None and not session.is_ultrawork_on(row):  # it ended meanwhile
             base = _files_now(event, world, by)
-        return _with_ulw(event, world, reading, by, row, base)
+        return _with_ulw(event, world, reading, by, row, base, documents)
 
     answer: Answer = world.change(decide, actor=by)
     return answer
+
+
+def _documents(event: Event, world: World, reading: Reading) -> list[NamedFile]:
+    """The documents that the prompt names as what to do. Most prompts hold no name of a file."""
+    start, end = reading.span
+    rest = f"{event.prompt[:start]} {event.prompt[end:]}"
+    if "." not in rest and not any(map(str.isupper, rest.split())):
+        return []
+    from omo.hooks import named_documents
+
+    return named_documents.kept(event, world, rest)
 
 
 def _files_now(event: Event, world: World, by: str) -> Base:
@@ -76,7 +88,13 @@ def _files_now(event: Event, world: World, by: str) -> Base:
 
 
 def _with_ulw(
-    event: Event, world: World, reading: Reading, by: str, row: SessionRow | None, base: Base | None
+    event: Event,
+    world: World,
+    reading: Reading,
+    by: str,
+    row: SessionRow | None,
+    base: Base | None,
+    documents: list[NamedFile],
 ) -> runtime.Change:
     """The run begins on the files of `base`, or goes on where there is none."""
     from omo import variables
@@ -93,12 +111,14 @@ def _with_ulw(
     next_step = ""
     lines: list[str] = []
     if base is not None:  # else the run goes on as it is, and its ledger need not be read
-        from omo.workflows.ultrawork import gates
+        from omo.work import gates
 
         pinned = list(gates.current(world.state, event.session, row))
         if not was_on:
             next_step, lines = _gates(event, world, pinned, base)
     typed: SessionEvent = {"rule": reading.rule, "text": block(event.prompt, LONGEST_TASK)}
+    if documents:
+        typed["documents"] = documents
     task = _task(event, world, row, clauses, session.KIND, typed)
     wanted = session.Wanted(session.KIND, task, _named(clauses, "go"))
     in_force = settings.load(world.environ, world.root)
@@ -216,9 +236,9 @@ def _clauses(prompt: str, reading: Reading) -> list[Clause]:
 def _gates(event: Event, world: World, pinned: list[Gate], tree: Base) -> tuple[str, list[str]]:
     """What shows the work, and lines for the model: the gates that are pinned, or the test command that the project's
     files name. A file that differs from the commit is left out: what it names may be the agent's own."""
-    from omo.proof import project_checks, project_files
+    from omo.proof import kept_commands, project_checks, project_files
     from omo.proof.typed_commands import typed
-    from omo.workflows.ultrawork import gates
+    from omo.work import gates
 
     if pinned:
         names = ", ".join(gate.name for gate in pinned[:MOST_GATES])
@@ -226,7 +246,7 @@ def _gates(event: Event, world: World, pinned: list[Gate], tree: Base) -> tuple[
     is_known = tree["head"] and not tree["unknown"]
     files = project_files.DiskFiles(world.root, tree["files"] if is_known else None)
     cwd = paths.session_directory(world.environ, event.project)
-    checks = project_checks.suggest(files, cwd)
+    checks = kept_commands.answered(world.state, project_checks.suggest(files, cwd))
     tests = [clip(typed(check.argv), 120) for check in checks if check.kind in ("", project_checks.TESTS)]
     if not tree["head"]:  # nothing says which files were there before: "no git at all, and nothing pinned"
         from omo.proof import base

@@ -64,17 +64,20 @@ def runs_found_tests(event: Event, world: World) -> str:
 
 
 def _found_tests(event: Event, world: World) -> str:
-    from omo.proof import base, own_commands, typed_commands
-    from omo.workflows.ultrawork import gates
+    from omo.proof import base, kept_commands, own_commands, typed_commands
+    from omo.work import gates
 
     known = gates.current(world.state, event.session, world.row())
     head = (known.base or {}).get("head")
     here = paths.session_directory(world.environ, event.project)
     found = []
     try:
-        for check in known.project_tests(world.root, here, base.look(world.root, known.base)):
+        look = base.look(world.root, known.base)
+        for check in known.project_tests(world.root, world.state, here, look):
             if not any(own_commands.covers(world.root, head, gate.argv, gate.cwd, check) for gate in known):
-                found.append(f"{typed_commands.typed(check.argv)} ({check.found_in})")
+                others = kept_commands.others_in_words(check)
+                instead = f", else {others}" if others else ""
+                found.append(f"{typed_commands.typed(check.argv)} ({check.found_in}){instead}")
     except NotEvaluable:  # git took too long, so the host asks
         return "the project's own tests"
     return ", ".join(found)

@@ -17,9 +17,8 @@ from omo.state import runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.text import clip
-from omo.work import budget, left_open, requests, session, spending, times
+from omo.work import budget, gates, left_open, requests, session, spending, times
 from omo.work.run import Caller, adopt
-from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
     from collections.abc import Collection

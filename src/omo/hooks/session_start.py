@@ -76,7 +76,7 @@ def _pins(event: Event, world: World) -> str:
     """What holds here because the user pinned it, in whichever conversation."""
     if not any(row.get("pins") for row in runtime.sessions(world.state).values()):
         return ""
-    from omo.workflows.ultrawork import gates
+    from omo.work import gates
 
     pinned = gates.current(world.state, event.session, world.row())
     return messages.pins_kept([f"{gate.name}: {gates.in_words(gate)}" for gate in pinned if gate.is_users])

@@ -112,8 +112,7 @@ def _tells_of_experiment(event: Event, world: World) -> str:
         return ""
     from omo import settings, shell
     from omo.hooks import own_calls
-    from omo.work import session
-    from omo.workflows.ultrawork import gates
+    from omo.work import gates, session
 
     row = world.live_row()
     if row is None or row["ulw"].get("toldOfRuns") or not any(map(own_calls.is_done, shell.commands(event.command))):

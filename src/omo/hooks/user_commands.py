@@ -10,15 +10,14 @@ import sys
 from omo import hosts, safe_open, settings, table, variables
 from omo.digest import sha256
 from omo.errors import BadInput, OmoError
-from omo.hooks import messages
+from omo.hooks import messages, named_documents
 from omo.hosts import Answer
-from omo.proof import typed_commands
+from omo.proof import kept_commands, typed_commands
 from omo.state import ledger, paths, runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.text import block, clip
-from omo.work import bound, budget, requests, session, spending
-from omo.workflows.ultrawork import gates
+from omo.work import bound, budget, gates, requests, session, spending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,6 +86,8 @@ def request(event: Event, world: World, name: str) -> SessionEvent:
         noted["base"] = {**base.take(world.root, world.environ, world.state), "directory": directory}
     if named:
         noted["files"] = named
+    if documents := named_documents.kept(event, world, rest):
+        noted["documents"] = documents
     return noted
 
 
@@ -183,7 +184,7 @@ def _pin(event: Event, world: World, rest: str) -> str:
     rest = typed_commands.without_backquotes(rest)
     if len(rest.split()) <= 1:  # nothing, the name of a check, or a program
         word = rest.strip()
-        found = gates.FoundGates(world.root, cwd, world.row(), known)
+        found = gates.FoundGates(world.root, world.state, cwd, world.row(), known)
         checks = [check for check in found.checks if word in ("", check.name)]
         if checks or not _program(world, word, cwd):
             return _pin_found(event, world, checks, found, name=word)
@@ -224,7 +225,9 @@ def _pin_found(event: Event, world: World, checks: list[Check], found: gates.Fou
         program = _program(world, check.argv[0], check.cwd)
         gate = _gates(event, world).add(check.name, check.argv, cwd=check.cwd, program=program)
         pinned.append(gate)
-        lines.append(f"{gate.name}: {gates.in_words(gate)} ({clip(check.found_in, 120)})")
+        others = kept_commands.others_in_words(check)
+        untried = f", not tried yet; the files also name {others}" if others else ""
+        lines.append(f"{gate.name}: {gates.in_words(gate)} ({clip(check.found_in, 120)}){untried}")
     _wake(world)
     reopened = _reopen_untold_end(world) if any(not gate.results for gate in pinned) else ""
     return (

@@ -14,7 +14,6 @@ from omo.proof.gate_runs import (
     ALL_OLD_TESTS,
     ALLOWED_BEFORE,
     AS_IT_IS,
-    BEFORE,
     NEW_DATA,
     NEW_MANIFESTS,
     OLD_SETTINGS,
@@ -187,11 +186,11 @@ def arrange(
     if old_tests and _has_tests_at_base(subject, command, which, looked_at):
         files[OLD_TESTS] = old_tests
     rest = list(dict.fromkeys([*rest, *old_tests]))
-    settings = list(filter(kinds.is_configuration, rest))
+    settings = list(filter(which.is_configuration, rest))
     all_old = {**old_tests, **{path: before[path] for path in rest if path not in unallowed}}
     again = _once_more(files, settings, adding, before)
-    swapped_for = {**files, BEFORE: before, ALLOWED_BEFORE: unallowed, ALL_OLD_TESTS: all_old, **again}
-    keys = {name: _key_of(changed, which, put, before) for name, put in {**swapped_for, AS_IT_IS: {}}.items()}
+    swapped_for = {**files, ALLOWED_BEFORE: unallowed, ALL_OLD_TESTS: all_old, **again}
+    keys = {name: key_of(changed, which, put, before) for name, put in {**swapped_for, AS_IT_IS: {}}.items()}
     # Who has seen it pass with one has not seen both: "what data grants, and a test that was seen to forbid it".
     if NEW_DATA in keys:
         keys[OLD_TESTS] += keys[NEW_DATA]
@@ -283,7 +282,8 @@ def _has_tests_at_base(
     return any(which.is_test(path) for path in subject.present)
 
 
-def _key_of(changed: Mapping[str, str], which: kinds.Kinds, put: Mapping[str, File], before: Mapping[str, File]) -> str:
+def key_of(changed: Mapping[str, str], which: kinds.Kinds, put: Mapping[str, File], before: Mapping[str, File]) -> str:
+    """Return one id for all files that a run can depend on, with these put in the place of those that are there."""
     arranged = dict(changed)
     for path, held in put.items():
         if held == before[path]:

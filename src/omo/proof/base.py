@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 
 from omo import safe_open
 from omo.digest import sha256
 from omo.errors import NotEvaluable, NotMade, OmoError
-from omo.proof import differences, git
+from omo.proof import differences, git, installed
 from omo.state import paths
 from omo.state.copies import Copies
 
@@ -52,7 +53,7 @@ LEFTOVER_DIRECTORIES = frozenset(
     )
 )
 LEFTOVER_NAMES = (".coverage", "coverage.xml", "coverage.json", "lcov.info", "junit.xml", "nohup.out", ".DS_Store")
-LEFTOVER_ENDS = (".log", ".pid", ".pyc", ".tmp", ".swp", ".junit.xml")
+LEFTOVER_ENDS = (".log", ".pid", ".tmp", ".swp", ".junit.xml")
 CONVERTS = ("text", "eol", "crlf", "encoding", "ident")  # attributes of git's
 COLLECTED_ENDS = (".js", ".cjs", ".mjs", ".ts")
 SOURCE_ENDS = (".py", ".go", ".rs", ".rb", ".java", ".kt", ".php", ".cs", ".ts", ".tsx")
@@ -71,6 +72,7 @@ class Look:
         self.unknown = unknown
         self.now: Files = {}
         self.base: Base | None = None
+        self.moment = 0.0  # before it began, by the clock of files
 
     def without(self, paths: Iterable[str]) -> Look:
         """The same without files that do not count."""
@@ -78,7 +80,7 @@ class Look:
             return self
         kept = _without(self.changed, paths)
         look = Look(tree_of(kept), kept, self.untracked, self.unknown)
-        look.now, look.base = self.now, self.base
+        look.now, look.base, look.moment = self.now, self.base, self.moment
         return look
 
 
@@ -93,9 +95,15 @@ class Since:
 def take(root: str, environ: Mapping[str, str], state: str = "") -> Base:
     """The base of a run that begins now. With `state`, what differs from the commit is kept there."""
     base: Base = {"head": None, "files": {}, "unknown": ""}
+    moment = time.time()  # by the clock that stamps files: of what is older nothing has to be read again
     try:
-        base, listing = _as_committed(root, "HEAD")
-        base["files"] = _digests(root, listing.paths, {}, Copies(state))
+        base, listing = _as_committed(root, "HEAD", reads=False)
+        base["moment"] = moment
+        copies = Copies(state)
+        base["files"] = _digests(root, listing.paths, {}, copies)
+        if programs := installed.noted(root):
+            base["programs"] = name_of(git.FILE_MODE, programs)
+            copies.keep(base["programs"], programs)
         if rules := {path: _text(root, path) for path in listing.paths if _is_rules(path)}:
             base["rules"] = rules
     except (OmoError, OSError) as error:  # whatever is odd about the files, the run is armed
@@ -120,10 +128,11 @@ def of_commit(root: str, commit: str) -> Base:
         return {"head": None, "files": {}, "unknown": str(error)}
 
 
-def _as_committed(root: str, commit: str) -> tuple[Base, _Listing]:
-    """A base from which no file differed, and what differs from it now."""
+def _as_committed(root: str, commit: str, *, reads: bool = True) -> tuple[Base, _Listing]:
+    """A base from which no file differed, and what differs from it now. `reads` says whether contents decide; where a
+    run begins, git's own answer is enough, since nobody has worked yet."""
     exclude = _exclude_file(root)
-    listing = _list(root, commit, exclude)
+    listing = _list(root, commit, exclude, since=0.0 if reads else None)
     rules = _rules_in(exclude)
     return {"head": listing.head, "view": listing.view, "exclude": rules, "files": {}, "unknown": ""}, listing
 
@@ -178,11 +187,13 @@ def fingerprint(root: str) -> str:
     return tree_of(held)
 
 
-def _look(root: str, base: Base) -> Look:
+def _look(root: str, base: Base, known: Iterable[str] = ()) -> Look:
+    """`known` are more files that differ from the commit: git need not name one that was written before the base."""
     head = base.get("head")
     exclude = _exclude_file(root)
     # What was agreed on when the run began hides what it hid then; a rule that was written since hides nothing.
-    listing = _list(root, head, exclude if has_same_rules(root, base) else "")
+    since = base.get("moment", 0.0)
+    listing = _list(root, head, exclude if has_same_rules(root, base) else "", since=since)
     if listing.head != head:
         raise NotEvaluable(f"the commit {str(head)[:12]} that the run began on is gone")
     if listing.view != base.get("view"):
@@ -190,6 +201,7 @@ def _look(root: str, base: Base) -> Look:
             "what git looks at in this clone was changed: a sparse checkout, core.fileMode, how it converts contents, "
             "or .git itself"
         )
+    listing.paths = sorted({*listing.paths, *known})
     return _compare(root, base, listing)
 
 
@@ -204,7 +216,7 @@ def _compare(root: str, base: Base, listing: _Listing) -> Look:
     went_back = "as committed" if head else GONE
     changed = {path: now.get(path, went_back) for path in differing(before, now)}
     look = Look(tree_of(changed), changed, frozenset(listing.untracked))
-    look.now, look.base = now, base
+    look.now, look.base, look.moment = now, base, listing.moment
     return look
 
 
@@ -227,6 +239,7 @@ def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> F
         "view": seen.base.get("view"),
         "exclude": seen.base.get("exclude"),
         "files": {},
+        "moment": seen.moment,
         "tree": tree_of(now),
         "count": len(now),
         "left_out": sorted(set(left_out)),
@@ -246,7 +259,8 @@ def changed_since(root: str, marked: FilesAtEnd) -> Since:
     if why := marked.get("unknown"):
         return Since([], str(why))
     try:
-        now = _without_leftovers(root, marked.get("head"), _look(root, marked).changed or {}, marked["left_out"])
+        look = _look(root, marked, marked.get("changed", ()))
+        now = _without_leftovers(root, marked.get("head"), look.changed or {}, marked["left_out"])
     except (OmoError, OSError) as error:
         return Since([], str(error))
     except (KeyError, TypeError, AttributeError):
@@ -402,6 +416,18 @@ def copied(state: str, path: str, digest: str) -> bytes:
     return held.partition(b"\0")[0] if digest[:1] == git.LINK_MODE else held
 
 
+def replaced_programs(root: str, state: str, began: Base) -> list[str]:
+    """Return the programs of the project's environment that were there when the run began, and are others now. Where
+    that was not kept, nobody can tell, and none is named."""
+    name = began.get("programs")
+    if not name:
+        return []
+    try:
+        return installed.replaced(root, copied(state, "what was installed", name))
+    except NotMade:
+        return []
+
+
 class _Listing:
     """The paths that may differ from a commit; without one, every path that counts.
 
@@ -409,14 +435,17 @@ class _Listing:
     """
 
     def __init__(self, paths: Iterable[str], untracked: list[str]) -> None:
+        self.moment = 0.0
         self.head: str | None = None
         self.paths = sorted(path for path in paths if path and not _is_own(path))
         self.untracked = untracked
         self.view = ""
 
 
-def _list(root: str, head: str | None, exclude: str, *, is_whole: bool = False) -> _Listing:
-    """`is_whole`: however many there are, and NotEvaluable where a directory cannot be read."""
+def _list(root: str, head: str | None, exclude: str, *, is_whole: bool = False, since: float | None = None) -> _Listing:
+    """`is_whole`: however many there are, and NotEvaluable where a directory cannot be read. `since` is a moment before
+    which no file counts as written; without one what git has noted of them decides."""
+    moment = time.time()
     place = git.place_of_repository(root)
     if not place:
         return _list_without_git(root, is_whole=is_whole)
@@ -448,7 +477,12 @@ def _list(root: str, head: str | None, exclude: str, *, is_whole: bool = False) 
         return _Listing({*tracked, *untracked}, untracked)
     # What git has noted of files that a filter rewrites was noted through it, so they are all looked at.
     overlooked = [*flagged, *(filtered(root, tracked) if as_they_are else ())]
-    listing = _Listing({*differing, *untracked, *edited(root, commit, overlooked)}, untracked)
+    differing += edited(root, commit, overlooked)
+    if since is not None:
+        unnamed = {*tracked}.difference(differing, overlooked)
+        differing += differences.with_other_content(root, commit, unnamed, as_they_are, since)
+    listing = _Listing({*differing, *untracked}, untracked)
+    listing.moment = moment
     listing.head = commit
     listing.view = _view(root, place, settings, flagged)
     return listing

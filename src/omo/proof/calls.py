@@ -89,7 +89,7 @@ ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
 SETTING = re.compile(r"\w+=.*|-.*|\d+[smh]?")
 HARMLESS_SETTING = re.compile(
     r"(CI|RUST_BACKTRACE|PYTHONDONTWRITEBYTECODE|\w*COLOR)=.*|NODE_ENV=test|PYTHONPATH=(\./?)?(src|lib)?/?"
-    r"|--(no-install|yes)?|-y|\d+[smh]?"
+    r"|--(no-install|no-sync|yes)?|-y|\d+[smh]?"
 )
 WITH_VALUE = ("--with", "--python", "--group", "--extra", "--package", "--from", "-p")
 # Where a program lies that is meant by its name alone; any other path may be anybody's.

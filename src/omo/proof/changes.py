@@ -62,13 +62,22 @@ def changed(root: Path, base: str) -> list[str]:
     nothing, nor can `info/exclude`, of which nobody knows when it was written.
     """
     since = resolve(root, base)
-    new = untracked(root)
-    as_they_are = git.settings(root).as_they_are  # so that no filter is started, or hides an edit
-    tracked = differences.paths(root, since, as_they_are)
-    if tracked is None:
+    tracked, new = _listed(root)
+    edited = tracked_changes(root, since, tracked)
+    if edited is None:
         raise NotEvaluable(f"git cannot compare the files with {since[:12]}", fix="git status")
-    paths = {*tracked, *new, *hidden_since(root, since)}
+    paths = {*edited, *new, *hidden_since(root, since)}
     return sorted(_not_own(paths))
+
+
+def tracked_changes(root: str | os.PathLike[str], commit: str, tracked: Iterable[str]) -> list[str] | None:
+    """Return the tracked files that differ from a commit, by what they hold; None if git does not have the commit."""
+    as_they_are = git.settings(root).as_they_are  # so that no filter is started, or hides an edit
+    named = differences.paths(root, commit, as_they_are)
+    if named is None:
+        return None
+    unnamed = set(tracked).difference(named)
+    return sorted([*named, *differences.with_other_content(root, commit, unnamed, as_they_are)])
 
 
 def _not_own(paths: Iterable[str]) -> list[str]:
@@ -78,8 +87,13 @@ def _not_own(paths: Iterable[str]) -> list[str]:
 def untracked(root: Path) -> list[str]:
     """New files that no `.gitignore` ignores; a nested repository is one path, its directory. Raises NotEvaluable where
     flags in the index can make git overlook an edit."""
+    return _listed(root)[1]
+
+
+def _listed(root: Path) -> tuple[list[str], list[str]]:
+    """What git tracks, and what `untracked` returns."""
     listed = git.run(root, "ls-files", "-v", "-z", "--cached", "--others", _RULES)
-    _, new, flagged = git.sorted_out(git.require(listed, "ls-files"))
+    tracked, new, flagged = git.sorted_out(git.require(listed, "ls-files"))
     is_sparse = bool(flagged) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
     for path in flagged:
         # A sparse checkout leaves files out; one that is there all the same can be edited.
@@ -88,7 +102,7 @@ def untracked(root: Path) -> list[str]:
                 f"git is told not to look at {path}",
                 fix=f"git update-index --no-assume-unchanged --no-skip-worktree -- {path}",
             )
-    return _not_own(new)
+    return tracked, _not_own(new)
 
 
 def current_branch(root: Path) -> str:

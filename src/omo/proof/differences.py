@@ -2,6 +2,12 @@
 
 `git diff` of touched files either names them all or writes the index, which is the user's. `git status` compares what
 they hold once, in memory. Hooks ask too, so only what they have loaded anyway is imported here.
+
+Git's answer is right about each file that it names, and may leave one out: a file is unchanged to it while size,
+inode, modification time and the second of the status change are those that the index has, and an edit can leave all of
+them so (bench/endings/contents.py). `with_other_content` therefore reads files that git has not named. The system
+stamps the status change (ctime) of a file with each write to it, and no call sets it, so one whose stamp is older than
+a moment has held the same since, and only the others are read.
 """
 
 from __future__ import annotations
@@ -13,18 +19,23 @@ from omo.proof import git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 STATUS = (
     *("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--untracked-files=no", "--no-renames"),
     *("--ignore-submodules=none", "--", "."),
 )
 BETWEEN_COMMITS = ("diff-tree", "-r", "-z", "--no-renames", "--ignore-submodules=none")
+AS_STORED = ("hash-object", "--stdin-paths")
+BYTES = (*AS_STORED, "--no-filters")
 HEAD_LINE = "# branch.oid "
 UNBORN = "(initial)"
 CHANGED, UNMERGED = "1", "u"
 FIELDS_BEFORE_PATH = {CHANGED: 8, UNMERGED: 10}
 ABSENT, LINK, SUBMODULE = "000000", "120000", "160000"
+# How much older than the clock said a stamp may be: file systems round it, by two seconds at most, and that of a server
+# has a clock of its own.
+MARGIN = 10.0
 
 
 class _Version:
@@ -69,6 +80,41 @@ def paths(root: str | os.PathLike[str], commit: str, as_they_are: Sequence[str] 
     return sorted([*differing, *_with_other_content(top, as_they_are, unread)])
 
 
+def with_other_content(
+    root: str | os.PathLike[str],
+    commit: str,
+    names: Iterable[str],
+    as_they_are: Sequence[str] = (),
+    since: float = 0.0,
+) -> list[str]:
+    """Return the tracked files that hold something else than in a commit, of those that may have been written since a
+    moment. Git itself says which are gone, and which have another mode."""
+    top = os.fspath(root)
+    oldest = since - MARGIN
+    written, readable = [], []
+    for name in names:
+        try:
+            status = os.lstat(f"{top}/{name}")
+        except OSError:
+            continue
+        if status.st_ctime < oldest or stat.S_ISDIR(status.st_mode):
+            continue
+        written.append(name)
+        if stat.S_ISREG(status.st_mode) and os.access(f"{top}/{name}", os.R_OK):
+            readable.append(name)
+    if not written:
+        return []
+    in_commit = git.entries(top, commit)
+    # A file that was committed with line ends which git would convert today is unchanged while its bytes are.
+    ids = _ids(top, [*as_they_are, *BYTES], readable)
+    wanted = {}
+    for name in written:
+        mode, _, content = in_commit.get(name, "  ").split(" ")
+        if content and ids.get(name) != content:
+            wanted[name] = _Version(mode, content)
+    return sorted(_with_other_content(top, as_they_are, wanted))
+
+
 def _between(root: str, commit: str, head: str) -> dict[str, _Version] | None:
     """The files that HEAD has otherwise than the commit, each as in the commit; None if git does not have it."""
     if head == UNBORN:
@@ -102,13 +148,13 @@ def _in_work_tree(fields: Sequence[str]) -> _Version:
 def _with_other_content(root: str, as_they_are: Sequence[str], wanted: Mapping[str, _Version]) -> list[str]:
     """Those that do not hold what they should. Line ends count as git counts them, so git reads the files."""
     files, different = [], []
+    links = {}
     for path, version in wanted.items():
         full = os.path.join(root, path)
         try:
             status = os.lstat(full)
-            if version.mode == LINK:
-                if git.blobs(root, [version.content]) != [os.fsencode(os.readlink(full))]:
-                    different.append(path)
+            if stat.S_ISLNK(status.st_mode):
+                links[path] = os.fsencode(os.readlink(full))
             elif stat.S_ISREG(status.st_mode) and os.access(full, os.R_OK):
                 files.append(path)
             else:
@@ -116,15 +162,25 @@ def _with_other_content(root: str, as_they_are: Sequence[str], wanted: Mapping[s
         except OSError:
             if version.mode != ABSENT:
                 different.append(path)
-    if not files:
-        return different
-    question = b"".join(_quoted(path) for path in files)
-    answer = git.start(root, [*as_they_are, "hash-object", "--stdin-paths"], stdin=question).answer()
-    ids = answer.text.split()
-    for number, path in enumerate(files):
-        if ids[number : number + 1] != [wanted[path].content]:  # none where a file went away meanwhile
+    targets = git.blobs(root, [wanted[path].content for path in links])
+    for path, target in zip(links, targets, strict=True):
+        if links[path] != target or wanted[path].mode != LINK:
+            different.append(path)
+    ids = _ids(root, [*as_they_are, *AS_STORED], files)
+    for path in files:
+        if ids.get(path) != wanted[path].content:
             different.append(path)
     return different
+
+
+def _ids(root: str, question: Sequence[str], paths: Sequence[str]) -> dict[str, str]:
+    """What git calls the contents of files; none from the first on that went away meanwhile."""
+    if not paths:
+        return {}
+    prefix = _prefix(root)  # git reads these paths from the top, wherever it is called
+    names = b"".join(_quoted(prefix + path) for path in paths)
+    answer = git.start(root, question, stdin=names).answer()
+    return dict(zip(paths, answer.text.split(), strict=False))
 
 
 def _quoted(path: str) -> bytes:

@@ -4,13 +4,12 @@
 |--------------------|----------------------------|----------------|--------------------------------------------------|
 | without the work   | as they are now            | as at the base | fail                                             |
 | with the old tests | as at the base             | as it is now   | pass; only if any was changed, and there are any |
-| as it is, last     | now                        | now            | pass, with no test fewer and none more skipped   |
+| as it is, last     | now                        | now            | pass, with no test lost, fewer or skipped        |
 
 A run that was seen on exactly these files is not made again, but for failures that may have been the machine's. What
 was not seen is made here, in the user's own tree (`swap.py`), and kept by the files it ran on. Where one of the first
-two says too little, it is made once more with other files (`TRIED_AGAIN`). Where tests still fail, a run with all files
-as at the base says which of them failed before; where old ones may no longer run, how many there were. What all of them
-show is read off in `verdicts.py`.
+two says too little, it is made once more with other files (`TRIED_AGAIN`). Where old tests may no longer run, a run
+with all files as at the base says how many there were. What all of them show is read off in `verdicts.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from omo.proof.gate_runs import (
     ALL_OLD_TESTS,
     ALLOWED_BEFORE,
     AS_IT_IS,
-    BEFORE,
     NEW_DATA,
     NEW_MANIFESTS,
     OLD_SETTINGS,
@@ -64,7 +62,7 @@ def prove(
 
     def tried(arranged: Arrangements) -> Experiment:
         known = [*seen, *gate_runs.recorded(subject, command)]
-        return _Trial(Shown(subject, command, arranged), known, run_as_it_is, judge).experiment()
+        return _Trial(Shown(subject, command, arranged, known=known), known, run_as_it_is, judge).experiment()
 
     try:
         arranged = arrange(subject, command)
@@ -102,9 +100,12 @@ def weakened(subject: Subject, command: GateCommand, *, by_name: bool = False) -
         if OLD_TESTS not in arranged.files and base.GONE not in (subject.look.changed or {}).values():
             return None
         known = gate_runs.recorded(subject, command)
-        made = _Trial(Shown(subject, command, arranged), known, lambda: run_now(subject, command)).with_old_tests()
+        shown = Shown(subject, command, arranged, known=known)
+        made = _Trial(shown, known, lambda: run_now(subject, command)).with_old_tests()
     except NotMade as error:
-        return None if by_name else Experiment(OLD_TESTS_FAIL, error.message, changed_rest=changed_rest)
+        if by_name:
+            return None
+        return Experiment(OLD_TESTS_FAIL, error.message, changed_rest=changed_rest, was_tried=False)
     if made is None or (by_name and not names_what_fails(made, command)):
         return None
     return replace(made, verdict=OLD_TESTS_FAIL, runs={})  # of these none was without the work
@@ -142,7 +143,7 @@ class _Trial:
                 # says, which the user allows".
                 verdict = OLD_TESTS_FAIL if name == OLD_TESTS else verdicts.FLAKY
                 return shown.result(verdict, f"it both fails and passes on the same files ({name}: {failed.said})")
-        self._take_seen(*arranged.files, BEFORE, ALLOWED_BEFORE, ALL_OLD_TESTS, AS_IT_IS)
+        self._take_seen(*arranged.files, ALLOWED_BEFORE, ALL_OLD_TESTS, AS_IT_IS)
         now = runs.get(AS_IT_IS)
         if now is not None and now.result == "fail" and not shown.names_all(now):
             return shown.result(verdicts.FAILS, f"it {now.failure}")
@@ -151,33 +152,35 @@ class _Trial:
             missing = []  # it has shown enough
         old = self._newest(OLD_TESTS)
         if missing and not makes and now and old and old.result == "fail":  # told, also if they could not be loaded
-            runs[OLD_TESTS] = old
+            shown.add(OLD_TESTS, old)
             return shown.result(OLD_TESTS_FAIL, verdicts.no_longer_holding(shown, old))
         if missing:
             self._require_time(len(missing) + 1)
             self._make(missing)
         if missing or now is None:
-            runs[AS_IT_IS] = self.run_as_it_is()
+            shown.add(AS_IT_IS, self.run_as_it_is())
         self._make_those_before()
         return shown.verdict() or shown.proof()
 
     def with_old_tests(self) -> Experiment | None:
         """Only the second run and the last, where it does not matter whether it fails without the work; None where
         nothing is the matter with the tests."""
-        self._take_seen(OLD_TESTS, BEFORE, ALLOWED_BEFORE, ALL_OLD_TESTS)
+        # That without the work says which failures are known, if the user allowed any.
+        without = [WITHOUT] if self.shown.subject.allowed_tests else []
+        self._take_seen(*without, OLD_TESTS, ALLOWED_BEFORE, ALL_OLD_TESTS)
         if OLD_TESTS in self.shown.arranged.files and OLD_TESTS not in self.shown.runs:
             self._require_time(2)
             self._make([OLD_TESTS])
-        self.shown.runs[AS_IT_IS] = self.run_as_it_is()
+        self.shown.add(AS_IT_IS, self.run_as_it_is())
         with contextlib.suppress(NotMade):  # "half, and the project's tests pass by a plugin that was deleted"
             self._make_those_before()
         return self.shown.verdict(TESTS_CHANGED)
 
     def _make_those_before(self) -> None:
-        while (name := self.shown.to_be_made) and (self.shown.subject.makes or self.shown.may_be_fewer):
+        while name := self.shown.to_be_made:
             self._require_time(2)
             self._make([name])
-            self.shown.runs[AS_IT_IS] = self.run_as_it_is()
+            self.shown.add(AS_IT_IS, self.run_as_it_is())
 
     def _newest(self, arrangement: str) -> CommandRun | None:
         for run in reversed(self.seen):
@@ -192,7 +195,7 @@ class _Trial:
             run = self._newest(name)
             if run is not None and run.result in ("pass", "fail") and run.exit not in gate_runs.COULD_NOT_START:
                 if run.result == "pass" or not run.broke_before_tests or name == ALL_OLD_TESTS:
-                    self.shown.runs[name] = run
+                    self.shown.add(name, run)
 
     def _failed_now_and_then(self, arrangement: str) -> CommandRun | None:
         """A run that failed on files on which another passed."""
@@ -225,10 +228,10 @@ class _Trial:
         made = {}
         with swap.Swap(subject.root, subject.state, arrangements, base.Untracked(subject.root)) as swapped:
             for name in names:
-                run = shown.runs[name] = self._run(swapped, name, name)
+                run = shown.add(name, self._run(swapped, name, name))
                 for first, other, says_too_little in again:
                     if first == name and says_too_little(shown, run):
-                        run = shown.runs[name] = self._run(swapped, other, name)
+                        run = shown.add(name, self._run(swapped, other, name))
                         if other == OLD_SETTINGS:
                             settings = listed(shown.arranged.old_settings, 6)
                             shown.notes.append(f"in the run without the work as before too: {settings}")

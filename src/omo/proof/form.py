@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from omo.proof import calls
+from omo.proof import calls, kinds
 from omo.proof.calls import Call
 
 # Programs that check nothing but form, and commands of programs that do more.
@@ -22,7 +22,7 @@ CHECKERS = frozenset(
     )
 )
 # A target or a script is known by its name: lint, lint:css, check-types, format-check; but not lint-and-test.
-TARGET_RUNNERS = ("make", "just", "task", "tox", "nox", "rake")
+TARGET_RUNNERS = frozenset(("tox", *kinds.FILES_OF_RUNNERS, *kinds.FILES_OF_STARTED_RUNNERS))
 FORM_WORDS = frozenset(("lint", "linter", "linters", "linting", "type", "types", "typecheck", "format", "fmt", "style"))
 MORE_THAN_FORM = frozenset(("test", "tests", "unit", "e2e"))
 CHECKS_NOTHING = ("set", "export", "source", ".")

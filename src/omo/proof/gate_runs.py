@@ -6,10 +6,12 @@ again.
 
 from __future__ import annotations
 
+import base64
 import os
 import re
+import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,8 +19,8 @@ from typing import Any, Protocol
 from omo import masking, variables
 from omo.digest import sha256
 from omo.errors import OmoError
-from omo.json_text import dumps
-from omo.proof import base, calls, git, kinds, outputs, reading
+from omo.json_text import dumps, loads
+from omo.proof import base, calls, git, installed, kinds, outputs, reading, runners, surefire
 from omo.proof import run as runner
 from omo.proof.outputs import Counts
 from omo.proof.project_files import BaseFiles, commit_at
@@ -31,7 +33,6 @@ from omo.text import clip, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.proof.swap import Swap
     from omo.state.rows import Base
 
 
@@ -43,7 +44,6 @@ class Tried(GateResult):
 Judge = Callable[[runner.CommandOutcome], tuple[str, str]]  # pass, fail or unknown, and why
 
 WITHOUT, OLD_TESTS, AS_IT_IS = "without the work", "with the old tests", "as it is"
-BEFORE = "before the work"
 ALLOWED_BEFORE = "before the work, with what the user allowed"
 ALL_OLD_TESTS = "with all old tests"  # also those that the user allowed to be changed
 # With which files a run is made once more, where it says too little.
@@ -53,6 +53,7 @@ OLD_SETTINGS = "without the work, settings as they were"
 SEARCHED = {"PYTHONPATH", "NODE_PATH"}
 MOST_NAMED = 3
 TAIL = 4000
+LARGEST_NAMES = 8_000_000  # bytes of a row that is unpacked
 SHORTEST_LIMIT = 60.0  # seconds that a run on other files may take, or ten times what it takes as it is
 COULD_NOT_START = (126, 127)
 ENDED_BY_OTHERS = (129, 130, 137, 143)  # hung up, interrupted, killed, told to end
@@ -70,6 +71,13 @@ class GateCommand(Protocol):
     def sealed(self) -> Sequence[str]: ...
     @property
     def timeout(self) -> float: ...
+
+
+class OtherFiles(Protocol):
+    """Where other files stand than in the project as it is: swapped, or in a worktree."""
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]: ...
+    def group_started(self, pgid: int) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -94,6 +102,8 @@ class CommandRun(outputs.Printed):
     timed_out: bool = False
     tail: str = ""
     lacked: Sequence[str] = ()  # variables that it calls for, and that only whoever started omo has
+    installed: Mapping[str, str] = field(default_factory=dict)  # programs that it has brought, by their digests
+    ended_early: bool = False  # exit 0 before it counted its tests, as it does on other files
 
     @property
     def failure(self) -> str:
@@ -107,7 +117,8 @@ class CommandRun(outputs.Printed):
     def said(self) -> str:
         """What it printed where it failed; with its exit code where what failed was no test."""
         if self.counts is not None and not self.counts.failed and not self.failing:
-            return f"exit {self.exit}; {self.summary}"
+            # Of a runner that broke before its tests the error says more than that there was none.
+            return f"exit {self.exit}; {self.summary if self.counts.total else self.quoted}"
         return self.summary or f"exit {self.exit}"
 
     @property
@@ -139,6 +150,10 @@ class CommandRun(outputs.Printed):
         others: "tests that cannot be loaded here, as before"."""
         has_passed = self.names_are_whole and self.counts is not None and self.counts.passed
         return self.broke_before_tests and not has_passed
+
+    @property
+    def last_line(self) -> str:
+        return "".join(self.tail.rstrip().splitlines()[-1:])
 
     @property
     def reached(self) -> int:
@@ -183,6 +198,7 @@ class Subject:
     makes: bool = True
     remembers: bool = True  # not where somebody else's word is put to the test: no earlier run counts, none is kept
     allowed: Mapping[str, str] = field(default_factory=dict)
+    allowed_tests: frozenset[str] = frozenset()  # as the user typed them: they may be gone, or fail as without the work
     by: str = "agent"
     have_tests: frozenset[str] = frozenset()  # of the changed files: a runner has named tests in them that fail
     left: Base | None = None  # with which work began before it that nobody called done
@@ -254,20 +270,25 @@ def _words_for(path: str) -> set[str]:
 
 
 def read_run(
-    outcome: runner.CommandOutcome, on_files: str, shadows: Sequence[str] = (), judge: Judge | None = None
+    outcome: runner.CommandOutcome,
+    on_files: str,
+    shadows: Sequence[str] = (),
+    judge: Judge | None = None,
+    passed: Sequence[str] = (),
 ) -> CommandRun:
     """What a run that has ended shows; of its output only the end is kept, so it is read now, and then masked."""
     text = outcome.stdout + outcome.stderr
     # A file is told from a test by its name, where the project has a blank in its path: "node: an export renamed".
     relative = text.replace(f"{os.path.realpath(outcome.cwd)}/", "").replace(f"{outcome.cwd}/", "")
-    printed = outputs.read_printed(relative, outcome.exit_code)
+    printed = outputs.read_printed(relative, outcome.exit_code, passed)
     result, why = outputs.result_of(outcome, printed, shadows)
     if judge is not None and result != "unknown":
         result, why = judge(outcome)
     lacked = _lacked(text, printed, outcome.argv) if result == "fail" else []
     seconds = round(outcome.duration, 3)
     argv = outcome.argv
-    tail = masking.mask(outputs.COLOURS.sub("", text[-8 * TAIL :])[-4 * TAIL :], argv)[-TAIL:]
+    shown = runners.without_passed(text)
+    tail = masking.mask(outputs.COLOURS.sub("", shown[-8 * TAIL :])[-4 * TAIL :], argv)[-TAIL:]
     code = outcome.exit_code if outcome.signal is None else 128 + outcome.signal  # as a shell has it
     kept = vars(outputs.masked(printed, argv))
     return CommandRun(on_files, result, masking.mask(why, argv), code, seconds, outcome.timed_out, tail, lacked, **kept)
@@ -285,8 +306,25 @@ def _lacked(text: str, printed: outputs.Printed, argv: Sequence[str]) -> list[st
 
 
 def as_row(run: CommandRun) -> Any:
-    """For a ledger, which knows the type of its rows."""
-    return asdict(run)
+    """For a ledger, which knows the type of its rows. Names of tests are packed: unpacked, those of a thousand tests
+    take ten times as much as all else."""
+    return {**asdict(replace(run, ran={})), "ran": _packed(run.ran)}
+
+
+def _packed(ran: Mapping[str, int]) -> str:
+    return base64.b64encode(zlib.compress(dumps(dict(ran)).encode())).decode() if ran else ""
+
+
+def _unpacked(packed: object) -> dict[str, int]:
+    """Nothing, where it is not as it was packed: then numbers are compared."""
+    if not packed or not isinstance(packed, str):
+        return {}
+    try:
+        text = zlib.decompressobj().decompress(base64.b64decode(packed), LARGEST_NAMES).decode()
+        ran: Any = loads(text)
+    except (ValueError, zlib.error):
+        return {}
+    return ran if isinstance(ran, dict) else {}
 
 
 def run_of(row: Mapping[str, Any]) -> CommandRun:
@@ -294,6 +332,7 @@ def run_of(row: Mapping[str, Any]) -> CommandRun:
     values = {name: row[name] for name in CommandRun.__dataclass_fields__ if name in row}
     if values.get("counts") is not None:
         values["counts"] = Counts(*values["counts"])
+    values["ran"] = _unpacked(values.get("ran"))
     return CommandRun(**{"on_files": "", "result": "unknown", **values})
 
 
@@ -304,13 +343,13 @@ def run_gate(
     *,
     limit: float = 0.0,
     looks_for_shadows: bool = False,
-    swapped: Swap | None = None,
+    swapped: OtherFiles | None = None,
     judge: Judge | None = None,
 ) -> CommandRun:
     """Run it on the files as they are, or as they are swapped, and have the runner name what it runs where it would not
-    by itself. No bytecode is written. `looks_for_shadows`: it counts for nothing where a file stands in the runner's
+    by itself. `looks_for_shadows`: it counts for nothing where a file stands in the runner's
     place."""
-    environ = {**subject.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    environ = dict(subject.environ)
     # With CI a runner writes no snapshots and asks nobody. Those that write none are not told of it: "half, the other
     # test is skipped where CI is set".
     if any(call.runner.writes_snapshots for call in subject.programs(command)):
@@ -321,49 +360,56 @@ def run_gate(
     argv = list(command.argv)
     asked = outputs.asking(argv)
     subject.ran.append(typed_in(argv, command.cwd))
+    programs = installed.programs(subject.root)
+    reports = None
+    if any(call.program.startswith("mvn ") for call in subject.programs(command)):
+        reports = surefire.Reports(os.path.join(subject.root, command.cwd))
     outcome = runner.run(
         asked,
         cwd=Path(subject.root, command.cwd),
         timeout=limit or command.timeout,
         env=environ,
-        output_limit=runner.OUTPUT_LIMIT if asked == argv else outputs.ASKED_OUTPUT_LIMIT,
+        output_limit=outputs.ASKED_OUTPUT_LIMIT,
         started=swapped.group_started if swapped else None,
     )
+    # What it was asked to print beside takes no room from what it prints by itself.
+    passed, outcome = outputs.without_passed_names(outcome)
+    if reports is not None:
+        passed += reports.names_since()
+    if asked == argv:
+        outcome = runner.shortened(outcome)
     shadows: Sequence[str] = ()
     if looks_for_shadows:
         shadows = reading.shadows(subject.root, subject.began, command, subject.allowed)
-    return read_run(outcome, on_files, shadows, judge)
+    ran = read_run(outcome, on_files, shadows, judge, passed)
+    return replace(ran, installed=installed.new_since(programs, subject.root))
+
+
+def replaced_programs(subject: Subject, command: GateCommand) -> list[str]:
+    """Return the programs that the command may start in the project's environment, and that were others when the run
+    began: those that it comes down to, and what runs any other."""
+    words = {command.argv[0], *(call.program.split()[0] for call in subject.programs(command))}
+    names = {os.path.basename(word) for word in words}
+    replaced = []
+    for path in base.replaced_programs(subject.root, subject.state, subject.began):
+        name = os.path.basename(path)
+        if name in names or calls.INTERPRETER.fullmatch(name):
+            replaced.append(path)
+    return replaced
+
+
+def has_installed(subject: Subject, command: GateCommand, program: str, seen: Sequence[Mapping[str, Any]] = ()) -> bool:
+    """Return whether a run of the command itself has brought the program, as it is now: `uv run` does that, and the
+    next run starts it. `seen` are rows of runs beside those of the experiment."""
+    for row in (*seen, *_rows(subject, command)):
+        if installed.is_one_of(program, subject.root, row.get("installed") or {}):
+            return True
+    return False
 
 
 def typed_in(argv: Sequence[str], cwd: str) -> str:
     """Return the command as one types it, with the directory that it runs in where that is not the project's."""
     return typed(argv) if os.path.normpath(cwd) == "." else f"{typed(argv)} (in {cwd})"
-
-
-def started_otherwise(
-    command: GateCommand, ran: CommandRun, root: str, environ: Mapping[str, str] | None = None
-) -> list[str]:
-    """The same command so that it finds a module of the project's that it did not find; empty where that is not why it
-    fails. Many a project is tested so, and its files do not say it: "tests that find the package only where they are
-    started", "tests of a package in src that is not installed"."""
-    here = Path(root, command.cwd)
-    if ran.result != "fail" or command.argv[0] == "env":
-        return []
-    programs = [os.path.basename(word) for word in command.argv]
-    if "pytest" in programs and "-m" not in programs and _lies_in(here, ran.missing):
-        place = programs.index("pytest")
-        python = [*command.argv[:place], os.path.join(os.path.dirname(command.argv[place]), "python3")]
-        if runner.run([*python, "-c", "import pytest"], cwd=here, timeout=command.timeout, env=environ).ok:
-            return [*python, "-m", "pytest", *command.argv[place + 1 :]]
-    for directory in ("src", "lib"):
-        if _lies_in(here / directory, ran.missing):
-            return ["env", f"PYTHONPATH={directory}", *command.argv]
-    return []
-
-
-def _lies_in(directory: Path, modules: Sequence[str]) -> bool:
-    paths = [directory / module.partition(".")[0] for module in modules]
-    return any(path.is_dir() or path.with_suffix(".py").is_file() for path in paths)
 
 
 def limit_of(command: GateCommand, runs: Sequence[CommandRun]) -> float:
@@ -399,6 +445,12 @@ def tried(state: str, began: Base, argv: Sequence[str], cwd: str) -> dict[str, T
 def _base_id(began: Base) -> str:
     known = [began.get("head"), sorted(began["files"].items())]
     return sha256(store.encode(dumps(known)))[:16]
+
+
+def runs_on_swapped_files(state: str) -> list[tuple[str, CommandRun]]:
+    """Return all that were made in a project, each with the id of its command."""
+    rows, problems = journal_of(state).read()
+    return [] if problems else [(str(row.get("command")), run_of(row)) for row in rows if row.get("kind") == "tried"]
 
 
 def failed_without(subject: Subject, command: GateCommand) -> bool:

@@ -219,11 +219,16 @@ def committed(root: str, head: str, paths: Sequence[str]) -> dict[str, bytes]:
 
 def entries(root: str, head: str) -> dict[str, str]:
     """The files of a commit below the root, each with mode, type and id. Raises NotEvaluable without such a commit."""
-    about_of = {}
-    for line in lines(root, "ls-tree", "-r", "-z", head):
-        about, _, path = line.partition("\t")
-        about_of[path] = about
-    return about_of
+    if (root, head) not in _entries:  # a commit does not change, and is read once
+        about_of = {}
+        for line in lines(root, "ls-tree", "-r", "-z", head):
+            about, _, path = line.partition("\t")
+            about_of[path] = about
+        _entries[root, head] = about_of
+    return _entries[root, head]
+
+
+_entries: dict[tuple[str, str], dict[str, str]] = {}
 
 
 def empty_tree(commit: str) -> str:

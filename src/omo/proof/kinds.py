@@ -61,7 +61,7 @@ COLLECTED_IN_JVM = re.compile(
 COLLECTED_AT_TOP = _AnyOf("test.[jt]s test.[cm][jt]s spec.[jt]s tests.[jt]s test.py test.rb test.sh")
 TEST_DIRECTORIES = _words("tests __tests__ __mocks__ __fixtures__ __snapshots__ testdata e2e cypress step_definitions")
 # Names of tests directories at the top of a project or package; deeper they are good names for source as well.
-TEST_DIRECTORIES_AT_TOP = _words("test spec specs benches benchmarks fixtures cassettes snapshots golden goldens")
+TEST_DIRECTORIES_AT_TOP = _words("test spec specs t xt benches benchmarks fixtures cassettes snapshots golden goldens")
 EXPECTED_VALUES = _words("fixtures cassettes snapshots golden goldens expected baseline")  # also pictures, documents
 # api-tests, integration_tests; Maven's and Gradle's src/test, src/integrationTest, src/commonTest; Calc.Tests of .NET,
 # CalcUITests of Xcode; behave.
@@ -73,20 +73,55 @@ TEST_TREE = re.compile(
 # The files that make a directory a package.
 MANIFESTS = _words(
     "pyproject.toml setup.cfg package.json Cargo.toml go.mod pom.xml build.gradle build.gradle.kts build.sbt Gemfile"
-    " composer.json mix.exs Package.swift pubspec.yaml"
+    " composer.json mix.exs Package.swift pubspec.yaml Makefile.PL Build.PL cpanfile dist.ini"
 )
+# The files in which runners of tasks find them. Nobody gives these names to source: they are configuration to any gate.
+FILES_OF_RUNNERS = {
+    "make": "Makefile Makefile.* makefile GNUmakefile *.mk *.mk.in *.make *.mak",
+    "just": "justfile Justfile *.just",
+    "task": "Taskfile.*",
+    "rake": "[Rr]akefile",
+    "nox": "noxfile.py",
+    "gulp": "[Gg]ulpfile.*",
+    "grunt": "[Gg]runtfile.*",
+    "jake": "[Jj]akefile [Jj]akefile.*",
+    "scons": "SConstruct SConscript",
+    "waf": "wscript",
+    "meson": "meson.build meson.options meson_options.txt",
+    "ninja": "build.ninja",
+    "bazel": "*.bazel",
+    "sbt": "*.sbt",
+    "gradle": "*.gradle *.gradle.kts",
+}
+# More of them, whose names are good ones for source: they are configuration to a gate that starts the runner.
+FILES_OF_STARTED_RUNNERS = {
+    "doit": "dodo.py",
+    "invoke": "tasks.py tasks/**",
+    "inv": "tasks.py tasks/**",
+    "fab": "fabfile.py fabfile/**",
+    "paver": "pavement.py",
+    "rake": "rakelib/*.rake",
+    "jake": "jakelib/*.jake",
+    "mage": "magefile.go magefiles/**",
+    "bazel": "WORKSPACE **/BUILD",
+    "pants": "**/BUILD",
+    "sbt": "project/*.scala",
+    "zig": "build.zig",
+}
 # What runners and checkers read, and what they are told to look past. What begins with a dot is for a tool.
-CONFIGURATION = _AnyOf("""
-    .* *.toml *.ini *.cfg *.lock *.lockb *-lock.json *-lock.yaml go.sum go.work *.gemspec *.csproj *.sln *.gradle
-    package.json go.mod pom.xml *.gradle.kts Gemfile composer.json mix.exs deno.json* Package.swift pubspec.yaml
-    *requirements*.txt *requirements*.in MANIFEST.in *.pth Pipfile noxfile.py pylintrc pyrightconfig.json
-    Makefile Makefile.* makefile GNUmakefile *.mk *.mk.in *.make *.mak CMakeLists.txt *.cmake *.cmake.in meson.build
-    justfile Justfile Taskfile.* Rakefile
+CONFIGURATION = _AnyOf(
+    " ".join(FILES_OF_RUNNERS.values())
+    + """
+    .* *.toml *.ini *.cfg *.lock *.lockb *-lock.json *-lock.yaml go.sum go.work *.gemspec *.csproj *.sln
+    package.json go.mod pom.xml Gemfile composer.json mix.exs deno.json* Package.swift pubspec.yaml Build.PL cpanfile
+    *requirements*.txt *requirements*.in MANIFEST.in *.pth Pipfile pylintrc pyrightconfig.json
+    CMakeLists.txt *.cmake *.cmake.in
     tsconfig*.json jsconfig*.json biome.json* turbo.json nx.json pnpm-workspace.yaml rust-toolchain* *baseline.txt
     jest.config.* vitest.config.* vitest.workspace.* vite.config.* playwright.config.* cypress.config.* babel.config.*
     ava.config.* karma.conf.* wdio.conf.* eslint.config.* prettier.config.* stylelint.config.* phpunit.xml* *.neon
     *-suppressions.json *baseline.xml *baseline.json python python3 pytest tox nox ruff mypy coverage
-""")
+"""
+)
 # Of what has these ends below the top a tool reads none but its own names; the rest an app reads, as it does JSON.
 SETTINGS_OF_TOOLS = _AnyOf("""
     Cargo.toml pyproject.toml *Project.toml *Manifest.toml setup.* tox.* dist.ini pdm.* uv.* poetry.* hatch.*
@@ -162,6 +197,13 @@ class Kinds:
 
     def is_test(self, path: str) -> bool:
         return path in self.started or is_test(path, self._tops, self._sources)
+
+    def is_configuration(self, path: str) -> bool:
+        """Return whether tools read it, or the gate's runner as its task file: "nothing tested, a task that needs a new
+        file"."""
+        globs_of_files = " ".join(FILES_OF_STARTED_RUNNERS.values()).split()
+        is_task_file = path in self.started and any(globs.matches(path, f"**/{glob}") for glob in globs_of_files)
+        return is_task_file or is_configuration(path)
 
     def is_data(self, path: str) -> bool:
         """Whether it is among the rest for what it holds alone: no runner reads it, and nobody sealed it."""

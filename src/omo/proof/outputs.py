@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from omo import masking
-from omo.proof import runners
+from omo.proof import runners, test_names
 from omo.proof.run import CommandOutcome
 from omo.proof.runners import Counts as Counts
 from omo.proof.runners import RunnerSummary
@@ -18,10 +19,13 @@ INSTALL = "install it, or have another command named"
 IN_PLACE_OF_RUNNER = "{} stands in the place of the runner's own module"
 # `go test -v` prints what each test logs, and what is counted line by line must not have a gap.
 ASKED_OUTPUT_LIMIT = 8_000_000
-# By this pytest names what failed, as it does by default, and does not stop at the first, nor at a file that it cannot
-# load. `addopts = -rs` in the settings takes the names away: this goes over it, and the command's own `-r` over this.
-PYTEST_ADDOPTS = "-rfE --maxfail=0 --continue-on-collection-errors"
+# By this pytest names what passed, what was expected to fail and passed, and last what failed, which is what people
+# look for. It does not stop at the first, nor at a file that it cannot load. `addopts = -rs` in the settings takes the
+# names away: this goes over it, and the command's own `-r` over this.
+PYTEST_ADDOPTS = "-rpXfE --maxfail=0 --continue-on-collection-errors"
+_UNITTEST_PRINTS_OTHERWISE = {"v", "verbose", "h", "help"}
 _GO_PRINTS_OTHERWISE = {"json", "v", "test.v", "c", "n", "list", "bench", "h", "help"}
+MOST_NAMES = 5_000  # of tests; of more only the numbers are compared
 _LONGEST_LINE = 1000
 _LONGEST_QUOTE = 160
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
@@ -37,6 +41,7 @@ _RAN_NOTHING = runners.lines(
     r"\] 0 tests\b",
     r"^1\.\.0\b|^ok \d+\b.*# (?:skip|todo)\b",  # TAP
     r"^\s+\d+ skipped$",  # Playwright
+    r"^nox > Session \S+ skipped: ",
     flags=re.IGNORECASE,
 )
 # What shows that something was run all the same.
@@ -70,7 +75,7 @@ _GO_PLACE = runners.lines(r"^\S+\.go:\d+:\d+: ")  # of its compiler and of vet, 
 # Frames, farewells, the echo of a command, `make: *** Error 1`: they only pass on that something is wrong.
 _SAYS_LITTLE = re.compile(
     r"\s*(?:at \S|File \"|in \S+:\d|#\d+ |\d+: 0x|goroutine \d|created by |from \S+:\d|[\^~]+$|\d* *\||= note)"
-    r"|[-=*_ .]+$|(?:FAIL|PASS|OK|ok)$|\[… "
+    r"|[-=*_ .]+$|INTERNALERROR>(?: Traceback|\s{2,})|(?:FAIL|PASS|OK|ok)$|\[… "
     r"|(?:npm|pnpm|yarn) (?:ERR!|error|warn)(?!.*(?:[Mm]issing|E[A-KM-Z]|could not))| ?ELIFECYCLE\b"
     r"|error Command failed with exit code|info Visit |Node\.js v"
     r"|note: |warning: |For more information about|Some errors have detailed"
@@ -93,7 +98,8 @@ class Printed:
     passed.
     `missing` is what its messages say is not there, where it did not succeed; `not_here`: a program is, and what would
     help. `ran_nothing`: its runner says so itself, and nothing beside it says otherwise: neither a pass nor a red.
-    `quoted` is the line that says what failed and how many, or that all passed; without a time.
+    `quoted` is the line that says what failed and how many, or that all passed; without a time. `ran` are the tests
+    that ran, by function, with the number of their cases: empty where the runner does not name each of them.
     """
 
     counts: Counts | None = None
@@ -107,9 +113,11 @@ class Printed:
     ran_nothing: bool = False
     not_here: str = ""
     quoted: str = ""
+    ran: Mapping[str, int] = field(default_factory=dict)
 
 
-def read_printed(text: str, exit_code: int | None) -> Printed:
+def read_printed(text: str, exit_code: int | None, passed: Sequence[str] = ()) -> Printed:
+    """`passed` are names of tests that pytest printed beside it."""
     text = _page(text)
     summaries = runners.summaries(text)
     failing: set[str] = set()
@@ -139,7 +147,13 @@ def read_printed(text: str, exit_code: int | None) -> Printed:
         ran_nothing=_ran_nothing(text, summaries),
         not_here=_not_here(text, summaries),
         quoted=_quoted(text, summaries),
+        ran=_ran(summaries, passed) if exit_code is not None else {},
     )
+
+
+def _ran(summaries: Sequence[RunnerSummary], passed: Sequence[str]) -> dict[str, int]:
+    names = test_names.counted_by_function(runners.ran(summaries, passed))
+    return names if len(names) <= MOST_NAMES else {}
 
 
 def _ran_nothing(text: str, summaries: Sequence[RunnerSummary]) -> bool:
@@ -160,6 +174,13 @@ def _not_here(text: str, summaries: Sequence[RunnerSummary]) -> str:
     return f"{missing[missing.lastindex or 0]} is not here: if the work is not to bring it, {INSTALL}"
 
 
+def without_passed_names(outcome: CommandOutcome) -> tuple[list[str], CommandOutcome]:
+    """Take the names of tests that passed out of what pytest printed; without colours."""
+    names, stdout = runners.parted(outcome.stdout)
+    plain = [COLOURS.sub("", name).rstrip() for name in names]
+    return plain, replace(outcome, stdout=stdout)
+
+
 def printed_by(outcome: CommandOutcome) -> Printed:
     """The same of a command that has ended, to be kept or shown."""
     return masked(read_printed(outcome.stdout + outcome.stderr, outcome.exit_code), outcome.argv)
@@ -175,7 +196,20 @@ def masked(printed: Printed, argv: Sequence[str]) -> Printed:
         unexpected=masking.mask_all(printed.unexpected, argv),
         not_here=masking.mask(printed.not_here, argv),
         quoted=masking.mask(printed.quoted, argv),
+        ran=_masked_names(printed.ran, argv),
     )
+
+
+def _masked_names(ran: Mapping[str, int], argv: Sequence[str]) -> dict[str, int]:
+    """All at once: one by one it takes as long as a short run."""
+    names = list(ran)
+    masked_names = masking.mask("\n".join(names), argv).split("\n")
+    if len(masked_names) != len(names):  # a secret of several lines
+        return {}
+    kept: Counter[str] = Counter()
+    for name, number in zip(masked_names, ran.values(), strict=True):
+        kept[name] += number
+    return dict(kept)
 
 
 def result_of(outcome: CommandOutcome, printed: Printed, shadows: Sequence[str] = ()) -> tuple[str, str]:
@@ -230,6 +264,9 @@ def asking(argv: list[str]) -> list[str]:
         end = 3 if "".join(argv[1:2]).startswith("+") else 2  # +nightly
         if argv[end - 1 : end] in (["test"], ["t"]):
             return [*argv[:end], "--no-fail-fast", *argv[end:]]
+    if re.fullmatch(r"python[\d.]*", program) and not options & _UNITTEST_PRINTS_OTHERWISE:
+        if "unittest" in argv[1:] and argv[argv.index("unittest") - 1] == "-m":
+            return [*argv, "-v"]  # at the end, where it counts more than -q
     if program in ("mvn", "mvnw") and not options & {"ff", "fail-fast", "fn", "fail-never"}:
         return [argv[0], "--fail-at-end", *argv[1:]]
     return argv

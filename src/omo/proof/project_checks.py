@@ -10,8 +10,10 @@ import os
 import posixpath
 
 from omo import globs, settings
+from omo.digest import sha256
 from omo.errors import BadInput
-from omo.json_text import loads
+from omo.json_text import dumps, loads
+from omo.proof import environments
 from omo.proof.typed_commands import argv_of, resolve
 
 TYPE_CHECKING = False
@@ -89,13 +91,23 @@ PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
     ("deno", TESTS, ("deno test",), {"deno.json": "", "deno.jsonc": ""}),
     ("deno", TYPES, ("deno check .",), {"deno.json": None, "deno.jsonc": None}),
 )
+# What runs tests in environments of its own, and which of them.
+ENVIRONMENTS = {"tox": environments.of_tox, "nox": environments.of_nox}
 WRAPPERS = {"mvn": "mvnw", "gradle": "gradlew"}  # a file of the project's that stands for the program
 # What a lock file, here or in a directory above, says about who runs scripts and programs.
 SCRIPT_RUNNERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
-PYTHON_RUNNERS = {"uv.lock": "uv run", "poetry.lock": "poetry run", "pdm.lock": "pdm run", "Pipfile.lock": "pipenv run"}
+# `uv run` brings the environment up to the lock file first, which would change it between the runs of an experiment.
+UV, UV_WITH_SYNC = ["uv", "run", "--no-sync"], ["uv", "run"]
+PYTHON_RUNNERS = {
+    "uv.lock": " ".join(UV),
+    "poetry.lock": "poetry run",
+    "pdm.lock": "pdm run",
+    "Pipfile.lock": "pipenv run",
+}
 RUBY_RUNNERS = {"Gemfile.lock": "bundle exec"}
 INCLUDES = ("include", "-include", "sinclude")  # of make
 CONDITIONS = ("ifeq", "ifneq", "ifdef", "ifndef", "else", "endif")
+PACKAGES_LIE_IN = ("src", "lib")  # where a package lies that the tests do not find unless it is installed
 TASK_FILES = {
     "make": ("GNUmakefile", "makefile", "Makefile"),
     "just": ("justfile", "Justfile", ".justfile"),
@@ -144,6 +156,11 @@ class Check:
     """A command that a file of the project names. Without a `kind` it is the project's own, and not offered.
 
     `key` says which entry of the file it is. `language` is that of its runner, or whoever runs what is for all of them.
+
+    Of tests, `instead` are the commands that it gives way to, in order. One that `stands_in` is tried only where one
+    before it does not get to all of the tests: it may be a part of them, or the same command in another spelling. It
+    `looks_in` a directory for modules that the others do not find. `candidates_id` is the id under which the answer is
+    kept.
     """
 
     def __init__(self, argv: list[str], file: str, language: str, kind: str = "", *, key: str = "") -> None:
@@ -154,10 +171,21 @@ class Check:
         self.kind = kind
         self.key = key
         self.name = kind
+        self.instead: list[Check] = []
+        self.stands_in = False
+        self.looks_in = ""
+        self.candidates_id = ""
 
     @property
     def found_in(self) -> str:
         return f"{self.file}, {self.key}" if self.key else self.file
+
+    def respelled(self, argv: list[str], looks_in: str = "") -> Check:
+        """Return the same check as another command, which stands in for this one."""
+        other = Check(argv, self.file, self.language, self.kind, key=self.key)
+        other.cwd, other.name = self.cwd, self.name
+        other.stands_in, other.looks_in = True, looks_in
+        return other
 
 
 def suggest(files: Files, cwd: str = ".", kinds: Collection[str] = KINDS) -> list[Check]:
@@ -175,9 +203,76 @@ def suggest(files: Files, cwd: str = ".", kinds: Collection[str] = KINDS) -> lis
         checks = []
         for kind in kinds:
             checks += _best([check for check in found if check.kind == kind])
+        for check in checks:
+            if check.kind == TESTS:
+                check.instead = _candidates_after(check, [other for other in found if other.kind == TESTS], files)
+                check.candidates_id = _id_of_candidates(files, check)
         if checks:
             return checks
     return []
+
+
+def _candidates_after(check: Check, tests: list[Check], files: Files) -> list[Check]:
+    """What the command may give way to: its own spellings, then the other commands for the same tests, each with
+    theirs. Where tests are of several languages, a command for all of them gives way to none."""
+    languages = {other.language for other in tests if other.language not in (TASKS, CI)}
+    candidates = _spellings(check, files)
+    for other in tests:
+        is_same = other.language == check.language if len(languages) > 1 else True
+        if other is check or not is_same or (check.language == TASKS and len(languages) > 1):
+            continue
+        if check.language == TASKS and other.language == TASKS:
+            continue  # a target of another file, and as much the project's own
+        if other.argv[0] == "npx":
+            continue  # which fetches what is not installed
+        other.name = check.name
+        other.stands_in = other.stands_in or other.language == CI
+        candidates += [other, *_spellings(other, files)]
+    different: list[Check] = []
+    for candidate in candidates:
+        if candidate.argv not in [check.argv, *(each.argv for each in different)]:
+            different.append(candidate)
+    return different
+
+
+def _spellings(check: Check, files: Files) -> list[Check]:
+    """The same command so that it finds the project's modules, or collects only the directory of tests. Many a project
+    is tested so, and its files do not say it: tests that find the package only where they are started, a package in
+    src that is not installed, benchmarks that need more than the tests do."""
+    argv = check.argv
+    directory = "" if check.cwd == "." else check.cwd
+    spellings = []
+    if argv[: len(UV)] == UV:
+        spellings.append(check.respelled([*UV_WITH_SYNC, *argv[len(UV) :]]))
+    words = [posixpath.basename(word) for word in argv]
+    if check.language == "python" and words[-1] == PYTEST and "-m" not in argv:
+        as_module = [*argv[:-1], posixpath.join(posixpath.dirname(argv[-1]), "python3"), "-m", PYTEST]
+        spellings.append(check.respelled(as_module, looks_in="."))
+        for name in ("tests", "test"):
+            if any(map(_is_python_test, files.in_directory(_below(directory, name)))):
+                spellings.append(check.respelled([*argv, name]))
+                spellings.append(check.respelled([*as_module, name], looks_in="."))
+                break
+    if check.language in ("python", TASKS) and words[0] not in ("tox", "nox"):
+        for name in PACKAGES_LIE_IN:
+            if files.in_directory(_below(directory, name)) or _has_below(files, _below(directory, name)):
+                spellings.append(check.respelled(["env", f"PYTHONPATH={name}", *argv], looks_in=name))
+    return spellings
+
+
+def _has_below(files: Files, directory: str) -> bool:
+    return any(name.startswith(f"{directory}/") for name in files.names)
+
+
+def _id_of_candidates(files: Files, check: Check) -> str:
+    """The same for the same commands, named by files with the same text, and the same Python."""
+    if not check.instead:
+        return ""
+    known: list[list[str]] = [[check.cwd, environments.python_here()]]
+    for each in (check, *check.instead):
+        is_read = posixpath.basename(each.file) in READ  # not a test file, whose text is no settings
+        known.append([*each.argv, each.file, files.text(each.file) if is_read else ""])
+    return sha256(dumps(known).encode("utf-8", "backslashreplace"))[:16]
 
 
 def _best(checks: list[Check]) -> list[Check]:
@@ -312,10 +407,23 @@ def recipes_in(text: str, *, is_make: bool) -> dict[str, Recipe]:
             if command:
                 recipe.lines.append(_without_signs(command))
             current.append(recipe)
-    for recipe in recipes.values():
+    for target, recipe in recipes.items():
         for name, value in variables.items():
+            recipe.needs = " ".join(recipe.needs).replace(f"$({name})", value).split()
             recipe.lines = [line.replace(f"$({name})", value) for line in recipe.lines]
+        if is_make:
+            recipe.lines = [_with_own_names(line, target, recipe.needs) for line in recipe.lines]
     return recipes
+
+
+def _with_own_names(line: str, target: str, needs: list[str]) -> str:
+    """Put in the names that make gives to a target and to what it needs: "half, a check that the target needs, by names
+    of make's". `$$@` is a variable of the shell."""
+    files = needs[: needs.index("|")] if "|" in needs else needs  # what is behind only has to be there
+    values = {"$@": target, "$<": "".join(files[:1]), "$^": " ".join(files), "$+": " ".join(files)}
+    for sign, value in values.items():
+        line = line.replace(f"${sign}", "\0").replace(sign, value).replace("\0", f"${sign}")
+    return line
 
 
 def _without_signs(line: str) -> str:
@@ -406,18 +514,24 @@ def _plain(files: Files, directory: str, python_test: str) -> list[Check]:
             section = text[text.index(sign) :].partition("\n[")[0]
             if command == "mypy ." and any(f"\n{word}" in section for word in ("files", "packages", "modules")):
                 command = "mypy"  # its settings say what to look at
-            argv = _as_run_here(files, directory, language, command.split())
-            offered.append(Check(argv, path, language, kind))
+            spelled = [command.split()]
+            if command in ENVIRONMENTS:
+                spelled = ENVIRONMENTS[command](text, NAMES[TESTS])
+            for words in spelled:
+                argv = _as_run_here(files, directory, language, words)
+                offered.append(Check(argv, path, language, kind))
             break
-    if python_test and not any(check.kind == TESTS and check.language == "python" for check in offered):
-        # A project of a few files has no manifest; its tests say what runs them.
+    if python_test:
+        # A project of a few files has no manifest; its tests say what runs them. Else it stands in for what has one.
         text = files.text(python_test)
         command = UNITTEST if "unittest" in text and "pytest" not in text else PYTEST
         place = posixpath.dirname(posixpath.relpath(python_test, directory or "."))
         if command == UNITTEST and place and not files.has(posixpath.join(directory, place, INIT)):
             command += f" discover -s {place}"  # else it looks only into packages
         argv = _as_run_here(files, directory, "python", command.split())
-        offered.append(Check(argv, python_test, "python", TESTS))
+        by_itself = Check(argv, python_test, "python", TESTS)
+        by_itself.stands_in = any(check.kind == TESTS and check.language == "python" for check in offered)
+        offered.append(by_itself)
     if node_test := _node_test(files, directory):
         offered.append(Check(["node", "--test"], node_test, "node", TESTS))
     return offered + others
@@ -496,8 +610,12 @@ def _as_installed(argv: list[str], here: str) -> list[str]:
     plain: list[list[str]] = []
     if argv[0] in SCRIPT_RUNNERS.values():
         plain = [["npm", *argv[1:]]]
-    elif " ".join(argv[:2]) in PYTHON_RUNNERS.values():
-        plain = [[f"{place}{argv[2]}", *argv[3:]] for place in ("", ".venv/bin/", "venv/bin/")]
+    else:
+        for runner in PYTHON_RUNNERS.values():
+            words = runner.split()
+            if argv[: len(words)] == words:
+                program, *given = argv[len(words) :]
+                plain = [[f"{place}{program}", *given] for place in ("", ".venv/bin/", "venv/bin/")]
     path = os.environ.get("PATH", "")
     if not plain or resolve(argv[0], here, path):
         return argv

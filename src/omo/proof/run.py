@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import shlex
@@ -11,12 +12,13 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 from omo import progress, variables
 from omo.errors import BadInput
+from omo.proof import bytecode
 
 OUTPUT_LIMIT = 64_000
 
@@ -63,10 +65,6 @@ class CommandOutcome:
         return self.exit_code == 0
 
 
-# A look at the files should not add to them.
-QUIET = {"PYTHONDONTWRITEBYTECODE": "1"}
-
-
 def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What a command needs to find its tools, and what is the user's own; nothing that identifies the session or opens
     an account."""
@@ -87,17 +85,21 @@ def run(
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
     started: Callable[[int], None] | None = None,
+    is_judged: bool = True,
 ) -> CommandOutcome:
     """Run `argv` in `cwd` and say how it ended; only bad input raises. `started` is told its process group.
 
-    `env` is the whole environment of the child, by default the allowed part of ours. A program that cannot be
+    `env` is the whole environment of the child, by default the allowed part of ours; but for where Python compiles to,
+    if what it says is judged. A program that cannot be
     started is `not_found`, with the reason in `stderr`. Nothing of the command's process group outlives the call.
     """
     command = tuple(argv)
     where = Path(os.path.abspath(cwd))
     if not where.is_dir():
         raise BadInput(f"a command cannot run in {where}: not a directory", fix="name an existing directory")
-    environment = {**QUIET, **(child_environment(os.environ) if env is None else env)}
+    environment = dict(child_environment(os.environ) if env is None else env)
+    if is_judged:
+        environment |= bytecode.variables()
     began = time.monotonic()
     try:
         process = _start(command, where, environment, feed=bool(stdin))
@@ -189,6 +191,20 @@ class _Kept:
         if not dropped:
             return (head + tail).decode("utf-8", "replace")
         return f"{head.decode('utf-8', 'replace')}\n[… {dropped} bytes left out …]\n{tail.decode('utf-8', 'replace')}"
+
+
+def shortened(outcome: CommandOutcome, limit: int = OUTPUT_LIMIT) -> CommandOutcome:
+    """Return the outcome of a command as if no more of its output than `limit` had been kept."""
+    out, err = _Kept(limit), _Kept(limit)
+    out.read(io.BytesIO(outcome.stdout.encode()))
+    err.read(io.BytesIO(outcome.stderr.encode()))
+    return replace(
+        outcome,
+        stdout=out.text(),
+        stderr=err.text(),
+        stdout_truncated=outcome.stdout_truncated or out.truncated,
+        stderr_truncated=outcome.stderr_truncated or err.truncated,
+    )
 
 
 def _thread(target: Callable[..., object], *arguments: object) -> threading.Thread:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -47,7 +47,8 @@ class RunnerSummary:
     """What one runner printed at the end of one run, or of all its runs where it cannot be told which is which.
 
     `unreached` of the failed are no tests, but files that could not be loaded. `line` is worth quoting. `subtests` are
-    those of tests among the failing, where it tells them apart; `unexpected` passed, and were expected to fail.
+    those of tests among the failing, where it tells them apart; `unexpected` passed, and were expected to fail. `ran`
+    are the tests that ran, as often as it names them; of pytest only those that failed.
     """
 
     counts: Counts | None
@@ -57,6 +58,7 @@ class RunnerSummary:
     line: str
     subtests: frozenset[str] = frozenset()
     unexpected: frozenset[str] = frozenset()
+    ran: Sequence[str] = ()
 
     @property
     def tests_failed(self) -> bool:
@@ -100,7 +102,8 @@ class Runner:
     `end` has the numbers of a run, and `start` is to be followed by it. `test` is one that failed, in the file `above`;
     `unexpected` one that was to fail and passed; `file` one that could not be loaded, which is among the numbers if
     `counts_files`. `part` and `labelled` are tests
-    of which a subtest failed. After `stopped` there may be more tests than were run, unless it `went_on`. One that
+    of which a subtest failed. `passed` is a test that passed; `ran` one that passed or failed, where the runner names
+    both in one list. After `stopped` there may be more tests than were run, unless it `went_on`. One that
     `counts_parts` counts a test once more for each of its subtests, and where it fails again while it is torn down.
     """
 
@@ -122,6 +125,8 @@ class Runner:
             name = match[kind]
             if kind in ("test", "unexpected"):
                 name = above + " ".join(name.split())
+            if kind == "ran":
+                name = above + name
             said.setdefault(kind, []).append(name)
             if kind in ("part", "labelled"):
                 said.setdefault("subtest", []).append(match[0].lstrip("=\n").partition(" - ")[0])
@@ -158,7 +163,8 @@ class Runner:
         ran_all = "stopped" not in said or "went_on" in said
         is_named = ran_all and (counts.failed <= len(failing) or counts.failed == len(named))
         subtests = frozenset(said.get("subtest", []))
-        return RunnerSummary(counts, failing, len(set(files)), is_named, line, subtests, frozenset(unexpected))
+        ran = said.get("ran") or [*said.get("passed", []), *sorted(set(tests))]
+        return RunnerSummary(counts, failing, len(set(files)), is_named, line, subtests, frozenset(unexpected), ran)
 
 
 _PYTEST = Runner(
@@ -176,6 +182,8 @@ _PYTEST = Runner(
     counts_parts=True,
 )
 _UNITTEST = Runner(
+    # With `-v`. What a test prints itself, or its docstring, may stand between its name and its result.
+    r"^(?P<passed>\S+ \([\w.<>]+\))(?:\n.*)? \.\.\. (?:.*\n(?!\S+ \([\w.<>]+\)|={5}|-{5}))*?ok$",
     r"^=+\n(?:ERROR|FAIL): (?P<file>\S+ \(unittest\.loader\._FailedTest\S*\))$",
     r"^=+\n(?:ERROR|FAIL): (?P<labelled>\S+ \([\w.<>]+\)) [(\[].*",
     r"^=+\nUNEXPECTED SUCCESS: (?P<unexpected>\S+ \([\w.<>]+\)|.+)",
@@ -187,6 +195,7 @@ _UNITTEST = Runner(
 _JEST = Runner(
     r"^FAIL (?P<file>\S.*?)(?: \([\d.]+ m?s\))?\n  ● Test suite failed to run$",
     r"^(?:FAIL|PASS) (?P<above>\S.*?)(?: \([\d.]+ m?s\))?$",
+    r"^ +[✓✕] (?P<ran>.+?)(?: \([\d.]+ m?s\))?$",
     r"^  ● (?P<test>(?!Console$|Test suite failed to run$).+)$",
     r"^Tests: +(?P<end>(?:\d+ \w+, )*\d+ total)$",
     counts_files=False,
@@ -195,6 +204,7 @@ _JEST = Runner(
 _VITEST = Runner(
     r"^ FAIL  (?P<file>\S.*) \[ \S+ \]$",
     r"^ FAIL  (?P<test>\S.*)$",
+    r"^ [✓×] (?P<ran>\S+ > .+?)(?: \d+ ?m?s)?$",
     r"^ +Tests  (?P<end>\d.*|no tests)$",
     counts_files=False,
 )
@@ -202,6 +212,7 @@ _VITEST = Runner(
 _CARGO = Runner(
     r"^(?P<start>running \d+ tests?)$",
     r"^test (?P<test>.+?)(?: \(line \d+\).*?)? \.\.\. FAILED$",
+    r"^test (?P<passed>.+?)(?: \(line \d+\).*?)? \.\.\. ok$",
     r"^test result: \w+\. (?P<end>\d.*)$",
     r"^error: test failed, to rerun (?P<stopped>.*)",
     r"^error: (?P<went_on>\d+ targets?) failed",
@@ -221,6 +232,7 @@ _MAVEN = Runner(
 # What failed stands below the numbers: the suites of a test, line by line, and at last its own title.
 _MOCHA = Runner(
     r"^  \d+\) (?P<test>.+(?:\n {7,}.+)*?):$",
+    r"^ +(?:[✓✔]|\d+\)) (?P<ran>.+?)(?: \(\d+ms\))?$",
     r"^ *(?P<end>\d+ passing\b.*(?:\n +\d+ pending)?(?:\n +\d+ failing)?)$",
 )
 _RSPEC = Runner(
@@ -268,28 +280,35 @@ def go(text: str) -> list[RunnerSummary]:
         start = package.end()
         results = {"PASS": 0, "FAIL": 0, "SKIP": 0}
         failing = [package["name"]] if package["unbuilt"] else []
+        ran = []
         for test in _GO_TEST.finditer(above):
+            name = f"{package['name']}: {test['name']}"
             results[test["result"]] += 1
             if test["result"] == "FAIL":
-                failing.append(f"{package['name']}: {test['name']}")
+                failing.append(name)
+            if test["result"] != "SKIP":
+                ran.append(name)
         counts = None
         if is_counted:
             counts = Counts(results["PASS"], len(failing), results["SKIP"])
         # Behind a panic tests were not run, and a package may fail outside of its tests.
         is_named = bool(failing) == (package[1] == "FAIL") and "\npanic: " not in above and not has_gap
         line = f"{package[1]} {package['name']}" if not failing else f"FAIL: {failing[0]}"
-        packages.append(RunnerSummary(counts, frozenset(failing), int(bool(package["unbuilt"])), is_named, line))
+        unbuilt = int(bool(package["unbuilt"]))
+        packages.append(RunnerSummary(counts, frozenset(failing), unbuilt, is_named, line, ran=ran))
     return packages
 
 
 _CTEST_END = lines(r"^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)$")
+_CTEST_RAN = lines(r"^ *\d+/\d+ Test +#\d+: (?P<name>.+?) \.*(?: +Passed|\*+(?!Skipped|Not Run))\b.*$")
 _CTEST_TEST = lines(r"^\s+\d+ - (?P<name>.+) \((?P<result>[\w ]+)\)$")
 
 
 def ctest(text: str) -> list[RunnerSummary]:
     """Below its numbers it names what failed, what was skipped, which is among them, and what is disabled, which is
-    not."""
+    not; above them each test that ran."""
     found = []
+    start = 0
     ends = list(_CTEST_END.finditer(text))
     for end, until in zip(ends, [*(each.start() for each in ends[1:]), len(text)], strict=False):
         named: dict[str, set[str]] = {}
@@ -299,8 +318,52 @@ def ctest(text: str) -> list[RunnerSummary]:
         failing = frozenset().union(*named.values())
         failed = int(end["failed"])
         counts = Counts(int(end["total"]) - failed - skipped, failed, skipped + disabled)
-        found.append(RunnerSummary(counts, failing, 0, failed <= len(failing), end[0]))
+        ran = [test["name"] for test in _CTEST_RAN.finditer(text, start, end.start())]
+        start = end.end()
+        found.append(RunnerSummary(counts, failing, 0, failed <= len(failing), end[0], ran=ran))
     return found
+
+
+# A suite is named as its tests are. TAP says so below it; for people it is printed once more at its end.
+_NODE_RESULT = lines(
+    r"^ *(?:not )?ok \d+ - (?P<tap>.+?)(?P<suite>\n +---\n(?: +duration_ms: .*\n)? +type: 'suite'$)?$",
+    r"^(?P<indent> *)(?P<mark>[✔✖▶]) (?P<name>.+?)(?P<time> \([\d.]+m?s\))?(?P<why> # (?:SKIP|TODO).*)?$",
+)
+_NODE_NOT_RUN = re.compile(r" # (?:SKIP|TODO)\b")
+_NODE_FAILING = lines(r"^✖ failing tests:$")
+_NODE_SUITES = lines(r"^[#ℹ] suites (?P<number>\d+)$")
+
+
+def node(text: str) -> list[RunnerSummary]:
+    summaries = _NODE.summaries(_NODE.pattern.finditer(text))
+    if len(summaries) != 1 or summaries[0].counts is None:
+        return summaries
+    return [replace(summaries[0], ran=_ran_in_node(text))]
+
+
+def _ran_in_node(text: str) -> list[str]:
+    """The tests that passed or failed; none where it cannot be told which are suites."""
+    if failing := _NODE_FAILING.search(text):
+        text = text[: failing.start()]
+    opened: list[tuple[str, str]] = []
+    ran, parents = [], []
+    for result in _NODE_RESULT.finditer(text):
+        place = (result["indent"], result["name"])
+        if result["tap"]:
+            if not result["suite"] and not _NODE_NOT_RUN.search(result["tap"]):
+                ran.append(result["tap"])
+        elif result["time"] is None:
+            opened.append(place)
+        elif place in opened:
+            opened.remove(place)
+            parents.append(result["name"])
+        elif not result["why"]:
+            ran.append(result["name"])
+    suites = _NODE_SUITES.search(text)
+    number = int(suites["number"]) if suites else 0
+    if not number:
+        return [*ran, *parents]
+    return ran if number == len(parents) or not parents else []
 
 
 # Checkers have no tests, but findings: a path and a message, in one of two orders.
@@ -330,9 +393,44 @@ def checkers(text: str) -> list[RunnerSummary]:
 
 def summaries(text: str) -> list[RunnerSummary]:
     found = pytest(text)
-    for runner in (_UNITTEST, _JEST, _VITEST, _CARGO, _NODE, _MAVEN, _MOCHA, _RSPEC, _OTHERS):
+    for runner in (_UNITTEST, _JEST, _VITEST, _CARGO, _MAVEN, _MOCHA, _RSPEC, _OTHERS):
         found.extend(runner.summaries(runner.pattern.finditer(text)))
-    return [*found, *go(text), *ctest(text), *checkers(text)]
+    return [*found, *node(text), *go(text), *ctest(text), *checkers(text)]
+
+
+# By `-rp` and `-rX` pytest names below all else what passed, and also what was expected to fail.
+_PASSED_IN_PYTEST = lines(r"^(?:\x1b\[[\d;]*m)*(?:PASSED|XPASS)(?:\x1b\[[\d;]*m)* (?=[^\n]*::)(?P<name>[^\n]*)\n?")
+# What unittest prints of a test that passed, where it is asked for names.
+_PASSED_IN_UNITTEST = lines(r"^\w+ \([\w.<>]+\)(?:\n(?!\w+ \([\w.<>]+\)).*)? \.\.\. ok\n")
+
+
+def parted(output: str) -> tuple[list[str], str]:
+    """Part what was printed into the names of tests that passed, by pytest's summary, and all else."""
+    if "PASS" not in output:
+        return [], output
+    names = [passed["name"] for passed in _PASSED_IN_PYTEST.finditer(output)]
+    return names, _PASSED_IN_PYTEST.sub("", output)
+
+
+def without_passed(output: str) -> str:
+    """Return an output to be shown, which names of tests that passed would fill."""
+    return _PASSED_IN_UNITTEST.sub("", parted(output)[1])
+
+
+def ran(summaries: Sequence[RunnerSummary], passed: Sequence[str]) -> list[str]:
+    """Return the names of all tests that ran, or none where the numbers say that there were others."""
+    counts = counts_of(summaries)
+    if counts is None:
+        return []
+    failing: set[str] = set()
+    names: list[str] = []
+    for summary in summaries:
+        failing |= summary.failing
+        if summary.counts is not None:
+            names += summary.ran
+    names += [name for name in passed if name not in failing]  # pytest names one twice that fails in its teardown
+    unreached = sum(summary.unreached for summary in summaries)
+    return names if len(names) == counts.passed + counts.failed - unreached else []
 
 
 def counts_of(summaries: Iterable[RunnerSummary]) -> Counts | None:
@@ -348,9 +446,16 @@ def counts_of(summaries: Iterable[RunnerSummary]) -> Counts | None:
 BROKE = lines(
     # Python
     r"^ERROR: (?:usage: |(?:file or directory )?not found: |\S+\.(?:toml|ini|cfg): )",
+    # of tox 3
+    r"^ERROR: +(?:(?:No pyproject\.toml or setup\.py|pyproject\.toml) file found|unknown environment )",
+    r"^ERROR: +\S+: (?:InterpreterNotFound|could not install)",
     r"^INTERNALERROR>|^ImportError while loading conftest |^(?:\w+\.)*UsageError: ",
     r"^[\w.]+: error: (?:unrecognized arguments|argument |the following arguments)",
     r"^(?:# )?(?:ModuleNotFoundError|ImportError|SyntaxError|IndentationError|TabError): ",
+    # What tox, nox and uv say where there is no such environment or Python, or what it needs cannot be installed.
+    r"^ROOT: (?:.* )?HandledError\| ",
+    r"^\S+: (?:skipped because could not find python interpreter|exit \d+ \([\d.]+ seconds\) .*\bpip install\b)",
+    r"^nox > (?:Sessions not found: |Command .*\b(?:pip install|virtualenv) .* failed)",
     # JavaScript and TypeScript
     r"^ +● Test suite failed to run$|^● Validation Error|^[^\w\n]*Failed Suites \d+\b|^failed to load config from ",
     r"^ ?(?:Uncaught |Exception during run: )?Error(?:: Cannot find (?:module|package)| \[ERR_MODULE_NOT_FOUND\])",
@@ -358,7 +463,7 @@ BROKE = lines(
     # Go and Rust
     r"^go: |^\S+\.go:\d+:\d+: (?:no required module provides |cannot find (?:module providing )?|)package ",
     r"^error(?:\[E\d+\])?: could not (?:compile|find|parse|load)",
-    r"^error: (?:no matching package|failed to )",
+    r"^error: (?:no matching package|[Ff]ailed to )",
     r"^Can't locate \S+ in @INC",  # Perl
     # C, and whatever has a compiler that names the line
     r"^\S+\.(?:c|cc|cpp|cxx|h|hpp|m|mm|swift|kt|java|cs|zig|hs)[:(]\d+[:,)][^\n]*\berror\b",

@@ -127,6 +127,7 @@ class Swap:
     def put_back(self) -> None:
         """Make the tree as it was, so that nobody is held up any longer; another arrangement may be put after it."""
         self._restore(self._entered())
+        self._signals.deliver()
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """For the gate: with an index of its own, where git can have one, that knows the swapped files."""
@@ -447,6 +448,7 @@ class _Signals:
     def __init__(self) -> None:
         self._before: dict[int, Any] = {}
         self._depth = 0
+        self._is_raised = False  # the first one ends the runs; any more wait until the files are back
         self._came: list[int] = []
 
     def take(self) -> None:
@@ -466,14 +468,19 @@ class _Signals:
         before, self._before = self._before, {}
         for number, handler in before.items():
             signal.signal(number, handler)
+        self.deliver()
+
+    def deliver(self) -> None:
+        """Let one take effect that came while files were put back."""
         came, self._came = self._came, []
         for number in came[:1]:
             os.kill(os.getpid(), number)
 
     def _handle(self, number: int, frame: object) -> None:
-        if self._depth:
+        if self._depth or self._is_raised:
             self._came.append(number)
             return
+        self._is_raised = True
         before = self._before.get(number)
         if callable(before):
             before(number, frame)

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from omo import masking
-from omo.proof import base, calls, contents, form, kinds
+from omo.proof import base, calls, contents, form, kinds, test_names
 from omo.proof.calls import Call
 from omo.proof.gate_runs import (
     ALL_OLD_TESTS,
     ALLOWED_BEFORE,
     AS_IT_IS,
-    BEFORE,
     MOST_NAMED,
     NEW_DATA,
     OLD_TESTS,
@@ -27,6 +26,7 @@ from omo.proof.gate_runs import (
     Subject,
 )
 from omo.proof.swap_files import File
+from omo.proof.test_names import Lost
 from omo.text import clip, counted, listed
 
 TYPE_CHECKING = False
@@ -39,23 +39,32 @@ PASSES_WITHOUT = "passes without the work"
 OLD_TESTS_FAIL = "old tests fail"
 FEWER_TESTS = "fewer tests"
 FAILS = "fails"
-FAILS_AS_BEFORE = "fails as before"  # and by nothing else, but nobody can tell whether that was asked for too
+ENDED_EARLY = "ended early"  # it exits with 0 and has counted no test, though it counted some on other files
 FLAKY = "flaky"
 LOOKS_AT_TESTS = "looks at its tests"
+NOT_BUILT = "not built"  # it passes without the work, which nothing has built again
 NOTHING_SHOWN = "nothing shown"  # the run without the work did not show anything
 NO_WORK = "no work"  # nothing that could be taken away was changed
 NOT_MADE = "not made"
-SHOWS_NO_RED = (PASSES_WITHOUT, NOTHING_SHOWN)
+SHOWS_NO_RED = (PASSES_WITHOUT, NOT_BUILT, NOTHING_SHOWN)
 TESTS_CHANGED = (OLD_TESTS_FAIL, FEWER_TESTS)
 MAY_BE_ALLOWED = (*TESTS_CHANGED, LOOKS_AT_TESTS)
+# Runners that load source, and what they cannot load: somebody has to build it first.
+LOADS_SOURCE = (
+    *("pytest", "unittest", "./manage.py test", "node --test", "jest", "vitest", "mocha", "ava", "rspec", "rake test"),
+    *("phpunit", "prove"),
+)
+IS_BUILT = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".pyx", ".pxd", ".pxi", ".rs", ".f90", ".zig")
 
 
 @dataclass(frozen=True)
 class Experiment:
     """What came of a command. `reason` is one true sentence about it, whatever the `verdict`; `notes` say what was put
-    back, kept, and not compared; `still_failing` are tests that failed before the work and still do, `changed_rest`
-    the files that the user may allow: changed tests and what they rest on, or code that looks at them. `to_allow` are
-    those that hold it up, as far as that is known."""
+    back, kept, and not compared. It fails by nothing but `still_failing`, tests that omo saw fail without the work;
+    where the user allowed all of these they are `known_failures`, and it is judged without them. `changed_rest` are
+    the files that the user may allow: changed tests and what they rest on, or code that looks at them; `to_allow` what
+    holds it up, as far as that is known, as they type it. `was_tried` is False where the old tests could not be run, so
+    that the verdict assumes the worst of them."""
 
     verdict: str
     reason: str
@@ -63,7 +72,9 @@ class Experiment:
     notes: Sequence[str] = ()
     changed_rest: Sequence[str] = ()
     still_failing: Sequence[str] = ()
+    known_failures: Sequence[str] = ()
     to_allow: Sequence[str] = ()
+    was_tried: bool = True
 
     @property
     def holds(self) -> bool:
@@ -80,6 +91,22 @@ class Shown:
     arranged: Arrangements
     runs: dict[str, CommandRun] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    known: Sequence[CommandRun] = ()  # earlier runs of this command, on whichever files
+
+    def add(self, name: str, run: CommandRun) -> CommandRun:
+        """Note a run. One that ends with 0 and counts no test is unknown if the command counted some on other files."""
+        self.runs[name] = run
+        if any(each.counts is not None and each.counts.total for each in self.runs.values()):
+            for other, each in self.runs.items():
+                if each.result == "pass" and each.counts is None and self._runs_same_program(other):
+                    last = clip(each.last_line, 80)
+                    why = f"the test program ended early, before it counted its tests (last line: {last or 'none'})"
+                    self.runs[other] = replace(each, result="unknown", why=why, ended_early=True)
+        return self.runs[name]
+
+    def _runs_same_program(self, name: str) -> bool:
+        """Return whether no setting or script of the gate stands otherwise in a run than now."""
+        return name != OLD_TESTS or all(map(kinds.is_test, self.put_back))
 
     @property
     def without(self) -> CommandRun:
@@ -105,8 +132,6 @@ class Shown:
     @property
     def to_be_made(self) -> str:
         """Which run still has something to say of the tests before the work; empty where none has."""
-        if self.may_have_failed_before and self.run_on(BEFORE) is None:
-            return BEFORE
         missing = [name for name in (ALLOWED_BEFORE, self.with_old_tests) if self.run_on(name) is None]
         return missing[0] if missing and self.may_be_fewer else ""
 
@@ -146,10 +171,17 @@ class Shown:
 
     def result(self, verdict: str, reason: str) -> Experiment:
         changed_rest = list(self.arranged.peeks if verdict == LOOKS_AT_TESTS else self.put_back or self.arranged.rest)
-        still_failing = self.still_failing if verdict in (HOLDS, FAILS_AS_BEFORE) else ()
         runs = {name: run for name, run in self.runs.items() if name in (WITHOUT, OLD_TESTS, AS_IT_IS)}
-        to_allow = self._to_allow(changed_rest)
-        return Experiment(verdict, reason, runs, self.notes, changed_rest, still_failing, to_allow)
+        still_failing = self.still_failing if AS_IT_IS in self.runs else ()
+        to_allow: list[str] = []
+        if verdict != FAILS or (still_failing and _with_old_tests(self)):
+            to_allow += self._to_allow(changed_rest)
+        if verdict == FAILS:  # behind the files, since the name of a test may have blanks
+            to_allow += map(test_names.as_typed, still_failing)
+        if verdict == FEWER_TESTS and (gone := self.lost_tests):
+            to_allow = sorted({self._named_to_allow(test) for test in gone})
+        known_failures = self.known_failures if still_failing else ()
+        return Experiment(verdict, reason, runs, self.notes, changed_rest, still_failing, known_failures, to_allow)
 
     def _rewritten_tests(self) -> list[str]:
         """Old tests that lost lines: they hold as they were, now, and a later run begins with them as they are ("a test
@@ -179,6 +211,75 @@ class Shown:
             to_allow = {path for path in rest if path not in adding and not kinds.is_configuration(path)}
         return sorted(to_allow) or sorted(rest, key=lambda path: (path in adding, not kinds.is_test(path), path))[:1]
 
+    # Tests that no longer run
+
+    @property
+    def lost_tests(self) -> list[str]:
+        """The names of those that the user did not allow."""
+        names: set[str] = set()
+        for first, second in self.pairs:
+            names.update(test.name for test in self.lost_between(first, second) or ())
+        return sorted(name for name in names if not self.may_be_gone(name))
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Which runs are compared: of the second no test may be missing that ran in the first."""
+        return [(WITHOUT, AS_IT_IS), (OLD_TESTS, AS_IT_IS), (ALLOWED_BEFORE, self.with_old_tests)]
+
+    def lost_between(self, first: str, second: str) -> list[Lost] | None:
+        """The tests of the first run that ran less often in the second; None where only numbers can be compared."""
+        then, now = self.run_on(first), self.run_on(second)
+        if then is None or now is None or not then.ran or not now.ran:
+            return None
+        lost = test_names.lost(then.ran, now.ran)
+        varying = self._varying_places(then) | self._varying_places(now)
+        if any(test_names.place_of(test.name) in varying for test in lost):
+            return None
+        new = test_names.gained(then.ran, now.ran)
+        return [test for test in lost if not self._is_renamed(test, new, then.ran, now.ran)]
+
+    def _varying_places(self, run: CommandRun) -> set[str]:
+        """Where names differ between runs on the same files."""
+        others = [other.ran for other in self.known if other.on_files == run.on_files and other.ran]
+        return test_names.varying_places([run.ran, *others])
+
+    def _is_renamed(self, test: Lost, new: Sequence[str], then: Mapping[str, int], now: Mapping[str, int]) -> bool:
+        """Whether a test of now has the body that this one had, and as many cases. If in doubt it is lost."""
+        body: set[str] = set()
+        for held in self.arranged.at_base.values():
+            body |= test_names.bodies(_text(held), test.name)
+        if not body:
+            return False
+        for name in new:
+            if now[name] - then.get(name, 0) < test.before - test.now:
+                continue
+            for path in self.arranged.at_base:
+                if body & test_names.bodies(_text(contents.now(self.subject.root, path)), name):
+                    return True
+        return False
+
+    def may_be_gone(self, name: str) -> bool:
+        """Whether the user allowed it, by its name or its file."""
+        path = self.file_of(name)
+        is_in_allowed_file = path is not None and self.subject.is_allowed(path)
+        return is_in_allowed_file or test_names.is_meant(self.subject.allowed_tests, name)
+
+    def file_of(self, name: str) -> str | None:
+        """The changed file that a lost test was in, by its name or by the lines that are gone."""
+        for path in self.arranged.at_base:
+            if test_names.is_meant([path], name):
+                return path
+        for path, held in self.arranged.at_base.items():
+            now = _text(contents.now(self.subject.root, path))
+            if test_names.bodies(_text(held), name) and not test_names.bodies(now, name):
+                return path
+        return None
+
+    def _named_to_allow(self, name: str) -> str:
+        """What the user types for a lost test: its file, but if that is also of the work, the test alone."""
+        path = self.file_of(name)
+        return path if path is not None and kinds.is_test(path) else test_names.function_of(name)
+
     # What is asked by more than one rule, and by whoever makes the runs
 
     @cached_property
@@ -191,24 +292,26 @@ class Shown:
 
     @property
     def still_failing(self) -> Sequence[str]:
-        """The tests by which it fails, if each of them failed before the work too."""
-        then = self.run_on(BEFORE) or self.runs.get(WITHOUT)
-        if then is None or self.now.result != "fail" or not self.names_all(self.now):
+        """The tests by which it fails, if omo saw each of them fail without the work, and by their old text as well."""
+        without, old = self.runs.get(WITHOUT), self.old
+        if self.now.result != "fail" or without is None or self.now.ran_none or not self.names_all(self.now):
             return ()
-        return _failed_before(then, self.now)
+        failing = _failed_before(without, self.now)
+        if OLD_TESTS in self.arranged.files and (old is None or not set(failing) <= set(old.failing)):
+            return ()
+        return failing
 
     @property
-    def mends_something(self) -> bool:
-        """Of what fails without the work, or of what cannot be built without it, something does not fail with it."""
-        return self.without.broke_before_tests or set(self.now.failing) < set(self.without.failing)
+    def known_failures(self) -> Sequence[str]:
+        """The same, if the user allowed all of them by name, and nothing stands behind them that was not run."""
+        are_allowed = all(test_names.is_meant(self.subject.allowed_tests, name) for name in self.still_failing)
+        return self.still_failing if are_allowed and not calls.left_undone(self.programs) else ()
 
-    @property
-    def may_have_failed_before(self) -> bool:
-        """What fails now, beside new tests that do not: as far as the other runs say."""
-        without = self.runs.get(WITHOUT)
-        if self.now.result != "fail" or not self.names_all(self.now) or without is None or without.result != "fail":
-            return False
-        return bool(self.arranged.rest) and self.mends_something
+    def is_red(self, run: CommandRun) -> bool:
+        """Return whether it failed by more than the known failures."""
+        if run.result != "fail" or run.broke_before_tests or not self.names_all(run):
+            return run.result == "fail"
+        return not set(run.failing) <= set(self.known_failures) or not run.failing
 
     @property
     def may_be_fewer(self) -> bool:
@@ -263,13 +366,10 @@ class Shown:
         return False
 
     def may_fail(self, old: CommandRun) -> bool:
-        """With the old tests nothing fails but what failed before, what was to fail and passes ("a fix, and the strict
-        xfail taken from its test"), and what the user allowed. A run without names says nothing; but no test is a
-        threshold that new tests alone reach ("a new function and its tests under a threshold of coverage")."""
-        all_pass = old.counts is not None and old.counts.passed > 0 and not (old.counts.failed or old.failing)
-        new = {path for path in self.put_back if self.arranged.at_base[path].content is None}
-        if all_pass and all(path in new and kinds.CASES.match(os.path.basename(path)) for path in self.put_back):
-            self.notes.append(f"with the new tests away no test fails, but the command does ({clip(old.quoted, 80)})")
+        """Return whether nothing fails with the old tests but known failures, what was to fail and passes ("a fix, and
+        the strict xfail taken from its test"), and what the user allowed; or no test at all, but a threshold."""
+        if self._is_threshold(old):
+            self.notes.append(f"with the old tests no test fails, but the command does: {clip(old.quoted, 80)}")
             return True
         if not old.failing or not self.names_all(old):
             return False
@@ -279,6 +379,14 @@ class Shown:
         if old.unexpected:
             self.notes.append(f"expected to fail by the old tests, and passing: {listed(old.unexpected, MOST_NAMED)}")
         return set(old.failing) <= {*self.still_failing, *allowed, *old.unexpected}
+
+    def _is_threshold(self, old: CommandRun) -> bool:
+        """Return whether the command fails with the old tests, and none of them does: for coverage, obsolete snapshots,
+        warnings. The changed tests only grew; what is gone from others may be what the threshold was for."""
+        if old.counts is None or not old.counts.passed or old.counts.failed or old.failing or old.broke_before_tests:
+            return False
+        are_tests = all(kinds.CASES.match(os.path.basename(path)) for path in self.put_back)
+        return are_tests and not self._rewritten_tests()
 
     def _is_allowed(self, name: str) -> bool:
         """By FILE::TEST of a file that is still as the user saw it; unittest has the two the other way round."""
@@ -297,22 +405,49 @@ class Shown:
 # The rules, in their order
 
 
+def _with_counts(shown: Shown) -> str:
+    """A test program that counted its tests on other files, and now ends with 0 before it does, has shown nothing."""
+    return shown.now.why if shown.now.ended_early else ""
+
+
 def _as_it_is(shown: Shown) -> str:
     """Before anything is said of the other runs: a build that was broken and still is was told as "without the work it
     stops before its tests", and a regression would be as "passes without the work too"."""
     now = shown.now
     if now.result == "unknown":
         return f"it cannot be judged: {now.why}"
-    may_be_as_before = shown.still_failing and shown.mends_something and not now.ran_none
-    return "" if now.result == "pass" or may_be_as_before else f"it {now.failure}"
+    if now.result == "pass" or shown.known_failures:
+        return ""
+    reason = f"it {now.failure}"
+    if not shown.still_failing:
+        return reason
+    reason += "; without the work that failed too"
+    if undone := calls.left_undone(shown.programs):
+        reason += f", and {clip(undone, 60)} was not run"
+    # "a failing test deleted, beside one that failed before: the end names it"
+    return "; ".join(filter(None, [reason, _with_old_tests(shown)]))
+
+
+def _unless_built(shown: Shown) -> str:
+    """A built module is ignored by git, so it stays as the work made it ("a C extension, rebuilt in place")."""
+    work = [path for path in shown.arranged.work if path not in shown.arranged.data]
+    is_loaded = not all(path.endswith(IS_BUILT) for path in work)
+    is_built = not all(call.program in LOADS_SOURCE for call in shown.programs)
+    if shown.without.result != "pass" or is_loaded or is_built:
+        return ""
+    return (
+        f"it passes without the work too, since nothing was built again: it does not build {listed(work, MOST_NAMED)}"
+    )
 
 
 def _without_the_work(shown: Shown) -> str:
     """Another machine may show what this one cannot: an operating system, a newer interpreter."""
     without = shown.without
-    if without.result != "pass":
+    if without.result == "unknown" or shown.is_red(without):
         return ""
     reason = f"it passes without the work too ({without.summary or 'exit 0'} here)"
+    if shown.known_failures:
+        reason = f"without the work nothing fails but what the user allowed ({without.summary})"
     counts, with_it = without.counts, shown.now.counts
     if counts is not None and with_it is not None and with_it.total > counts.total:
         more = with_it.total - counts.total
@@ -330,24 +465,6 @@ def _by_no_test(shown: Shown) -> str:
     return f"without the work {reason}" if reason else ""
 
 
-def _only_as_before(shown: Shown) -> str:
-    """What fails may be passed over where a test that was written for this work fails without it; a renamed one is not
-    new. If only old tests were mended, nobody can tell whether the others that failed beside them were asked for."""
-    old, now, before = shown.old, shown.now, shown.run_on(BEFORE)
-    if now.result == "pass":
-        return ""
-    is_more = old is None or bool(old.counts and now.counts and old.reached < now.reached)
-    mended = set(shown.without.failing) - set(now.failing)
-    # "the suite behind one that fails as before": what it has broken does not run without the work either.
-    undone = calls.left_undone(shown.programs)
-    if before is not None and is_more and mended - set(before.failing) and not undone:
-        return ""
-    failed = f"failed before the work and still: {listed(shown.still_failing, MOST_NAMED)}"
-    not_run = f"so {clip(undone, 60)} was not run" if undone else ""
-    # "a failing test deleted, beside one that failed before: the end names it".
-    return "; ".join(filter(None, [failed, not_run, _with_old_tests(shown)]))
-
-
 def _with_old_tests(shown: Shown) -> str:
     if shown.old is None or shown.old.result == "pass" or shown.may_fail(shown.old):
         return ""
@@ -355,16 +472,40 @@ def _with_old_tests(shown: Shown) -> str:
 
 
 def _with_fewer_tests(shown: Shown) -> str:
-    for first, second in ((WITHOUT, AS_IT_IS), (OLD_TESTS, AS_IT_IS), (ALLOWED_BEFORE, shown.with_old_tests)):
+    for first, second in shown.pairs:
         then, now = shown.run_on(first), shown.run_on(second)
         if then is None or now is None or then.counts is None or now.counts is None or then.ran_none:
             continue
         later = "now" if second == AS_IT_IS else second
-        if now.reached < then.reached:
+        lost = shown.lost_between(first, second)
+        allowed = [test for test in lost or () if shown.may_be_gone(test.name)]
+        if lost and len(allowed) < len(lost):
+            return _no_longer_run([test for test in lost if test not in allowed], first)
+        if lost is None and now.reached < then.reached:
             return f"{first} {counted(then.reached, 'test')} ran, and {later} {now.reached}"
-        if now.counts.skipped > then.counts.skipped:
+        skipped = now.counts.skipped - sum(test.before - test.now for test in allowed)
+        if skipped > then.counts.skipped:
             return f"{first} {counted(then.counts.skipped, 'test')} skipped, and {later} {now.counts.skipped}"
+        note = f"no longer run, as the user allowed: {listed(_functions(allowed), MOST_NAMED)}"
+        if allowed and note not in shown.notes:
+            shown.notes.append(note)
     return ""
+
+
+def _no_longer_run(lost: Sequence[Lost], first: str) -> str:
+    gone = _functions([test for test in lost if not test.now])
+    fewer = [f"{test_names.function_of(test.name)} ({test.now} of {test.before})" for test in lost if test.now]
+    parts = []
+    if gone:
+        parts.append(f"{listed(gone, MOST_NAMED)} no longer {'runs' if len(gone) == 1 else 'run'}")
+    if fewer:
+        verb = "runs" if len(fewer) == 1 else "run"
+        parts.append(f"{listed(fewer, MOST_NAMED)} {verb} with fewer cases")
+    return f"{', and '.join(parts)}, compared with the run {first}"
+
+
+def _functions(lost: Sequence[Lost]) -> list[str]:
+    return [clip(test_names.function_of(test.name), 80) for test in lost]
 
 
 def _with_words_of_tests(shown: Shown) -> str:
@@ -373,10 +514,11 @@ def _with_words_of_tests(shown: Shown) -> str:
 
 
 RULES: Sequence[tuple[str, Callable[[Shown], str]]] = (
+    (ENDED_EARLY, _with_counts),
     (FAILS, _as_it_is),
+    (NOT_BUILT, _unless_built),
     (PASSES_WITHOUT, _without_the_work),
     (NOTHING_SHOWN, _by_no_test),
-    (FAILS_AS_BEFORE, _only_as_before),
     (OLD_TESTS_FAIL, _with_old_tests),
     (FEWER_TESTS, _with_fewer_tests),
     (LOOKS_AT_TESTS, _with_words_of_tests),
@@ -401,7 +543,7 @@ def no_longer_holding(shown: Shown, old: CommandRun) -> str:
     if failing and old.counts is not None and len(failing) <= old.counts.failed:  # else not all are tests
         # Nobody knows here which of them failed before the work too.
         verb = "fails" if len(failing) == 1 else "fail"
-        reason += f": {failed}{len(failing)} of {old.counts.total} tests {verb} ({listed(failing, 6)})"
+        reason += f": {failed}{len(failing)} of {old.counts.total} tests {verb} ({listed(failing, MOST_NAMED)})"
         without = shown.runs.get(WITHOUT, shown.now)
         new = set(without.failing) - set(old.failing) - set(shown.now.failing)
         if without.broke_before_tests:  # what it names then are files that could not be loaded
@@ -417,7 +559,7 @@ def _proof(shown: Shown) -> str:
     without, old, now = shown.without, shown.old, shown.now
     text = f"fails without the work ({without.said}) and passes with it"
     if now.result == "fail":
-        text = f"fails without the work ({without.said}), and with it only by what failed before"
+        text = f"fails without the work ({without.said}), and passes with it but for what the user allowed"
     if old is not None:
         only = ", but for what the user allowed" if set(old.failing) - {*now.failing, *old.unexpected} else ""
         text += f", also with the tests as they were{only}" + (f" ({old.summary})" if old.counts else "")
@@ -426,7 +568,11 @@ def _proof(shown: Shown) -> str:
     return text
 
 
-# What one run says, or two
+# What one run says, or two, or a file
+
+
+def _text(held: File) -> str:
+    return (held.content or b"").decode("utf-8", "replace")
 
 
 def has_test(names: Collection[str], path: str) -> bool:

@@ -57,10 +57,14 @@ class GateResult(LedgerRow, total=False):
     seconds: float
     counts: list[int] | None
     names_are_whole: bool
+    failing: list[str]
+    ran: str  # names of tests, packed
+    broke_before_tests: bool
     quoted: str
     tail: str
     timed_out: bool
     program: str | None
+    installed: dict[str, str]  # programs that its run has brought into the project's environment, by their digests
     tree: str
     left_out: list[str]
     is_agents: bool  # a command that neither the user nor the project has named
@@ -83,6 +87,7 @@ class SessionEvent(GateResult, From, total=False):
     base: Base  # how the files were
     variables: list[str]  # marks of those that the user's client had
     text: str  # what the user typed
+    documents: list[NamedFile]  # which they named as what to do
     workflow: str
     head: str | None
     anew: bool  # typed for something else than the run that was called off or let go
@@ -109,8 +114,11 @@ class SessionEvent(GateResult, From, total=False):
     by: str
     timeout: float
     sealed: list[str]
+    gave_way: bool  # the command before it did not get to the project's tests
     elsewhere: str  # the session in which the user pinned it
     path: str
+    test: str
+    commands: list[str]  # by their ids, in which the test has failed
     how: str
     gates: list[str]
     row: int  # the last that was whole when it was repaired

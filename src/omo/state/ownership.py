@@ -28,7 +28,7 @@ OURS, ABSENT, FOREIGN, NO_PLACE = "ours", "absent", "foreign", "no-place"
 LINKED = "linked"  # a link of the project's leads to it: what a clone links to is not the clone's
 NOT_FOR_AGENTS = "not-for-agents"  # absent, and the caller may not make one
 # What has the user's authority in a ledger: what they pinned, took away, and let through.
-AUTHORITY = ("gate-added", "gate-removed", "gate-allowed", "change-allowed", "pinned")
+AUTHORITY = ("gate-added", "gate-removed", "gate-allowed", "change-allowed", "test-allowed", "pinned")
 NOT_OF_A_ROW = ("after", "elsewhere")  # what the rest of the program adds to a row, or writes beside it
 
 NAME_A_PLACE = "set XDG_STATE_HOME to a directory outside the project that you can write"

@@ -183,6 +183,15 @@ def proof_dir(state: str) -> str:
     return os.path.join(state, "proof")
 
 
+def results_dir(state: str) -> str:
+    return os.path.join(proof_dir(state), "results")
+
+
+def own_commands_file(state: str) -> str:
+    """Which of a project's commands gets to its tests, as omo found by trying."""
+    return os.path.join(state, "own-commands.json")
+
+
 def evidence_dir(state: str) -> str:
     return os.path.join(state, "evidence")
 

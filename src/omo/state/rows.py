@@ -81,7 +81,9 @@ if TYPE_CHECKING:
 
         head: str | None
         files: dict[str, str]
+        moment: float  # before which these files were written, by the clock of files
         unknown: str  # why nobody can tell
+        programs: str  # under which name is kept what was installed in the project
         home: str  # which home directory commands ran with
         exclude: str | None  # the rules of git that only this clone has
         view: str | None  # what git looks at in this clone
@@ -104,12 +106,23 @@ if TYPE_CHECKING:
         by: str
         why: str
 
-    class Outcome(TypedDict):
-        """How work ended; what the verdicts mean is in omo.work.outcome."""
+    class TaskItem(TypedDict, total=False):
+        """A part of a task that is a list, with the tests that failed without the work and share a word with it."""
 
+        text: str
+        tests: list[str]
+        more: int  # such tests
+        unloaded: str  # a file of tests that nothing could be read from without the work
+
+    class _Outcome(TypedDict):
         verdict: str
         why: str
         exceptions: list[LetThrough]
+
+    class Outcome(_Outcome, total=False):
+        """How work ended; what the verdicts mean is in omo.work.outcome."""
+
+        items: list[TaskItem]
 
     class FenceLists(TypedDict, total=False):
         """The fence of a plan session: globs of what it may touch and never touches."""

@@ -16,7 +16,7 @@ from omo.views.project import RECENT, ProjectView, SessionView
 from omo.views.session import WAITING, View, Work
 from omo.views.works import MARKS
 from omo.work import session, times
-from omo.work.outcome import OPENINGS, in_words
+from omo.work.outcome import OPENINGS, in_words, items_in_words
 from omo.work.status import Item, NextStep, Status, plural, units
 
 MOST_ITEMS = 10  # more than that, and what is done is counted instead of listed
@@ -31,6 +31,8 @@ HOW_TO_START = f"Type ulw in a prompt, or {', '.join([f'/omo:{row.name}' for row
 WORDS = {"exhausted": "let go by a limit"}  # where the word of the state is not one of everybody's
 MODE_STYLES = {"active": "cyan", "exhausted": "red", "unreadable": "red", "cancelled": "dim", "off": "dim"}
 TONE_STYLES = {"good": "green", "info": "cyan", "plain": "dim", "bad": "red", "warn": "yellow"}
+
+INDENTED = {"detail": 2, "code": 6}  # lines without a label; code keeps its blanks
 
 Cell = tuple[str, str]  # text and style
 
@@ -60,9 +62,11 @@ def plain(lines: Iterator[Line]) -> str:
     """One fact a line, its kind first, nothing that a pipe or a log could not take."""
     printed = []
     for line in lines:
-        text = line.text if line.shape == "command" else clip(line.text, LONGEST)
+        text = line.text if line.shape in ("command", "code") else clip(line.text, LONGEST)
         if line.shape in ("session", "other", "remark"):
             printed.append(text)
+        elif line.shape in INDENTED:
+            printed.append(f"{' ' * INDENTED[line.shape]}{text}")
         elif line.shape == "problem":
             printed.append(f"{line.label}: {text}")
         else:
@@ -100,6 +104,8 @@ def session_lines(view: SessionView, *, everything: bool = False) -> Iterator[Li
     yield _title(view)
     if brief.rule.name != "done" and (ended := outcome(view)):  # else the next Stop says the same
         yield _fact("outcome", ended, mode_style(view))
+    if brief.outcome is not None:
+        yield from _listed("item", items_in_words(brief.outcome), "")
     yield _next_stop(view)
     for work in brief.work:
         if work.state in WAITING and work.question:

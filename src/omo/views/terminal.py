@@ -14,13 +14,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from omo.views.lines import Cell, Line
+from omo.views.lines import INDENTED, Cell, Line
 
 NARROWEST = 40
 LABEL = 11
 APART_BY = 2  # columns
 LONGEST_WORD = 24  # what is longer is no word, and may be broken
 LONGEST = 4000
+MARGINS = {"aside": 4, "remark": 0, **INDENTED}
 APART = ("work", "next", "other", "remark")  # with an empty line before
 LABEL_STYLES = {"problem": "bold red", "override": "yellow", "next": "bold cyan"}
 
@@ -68,9 +69,9 @@ def _draw(shape: str, lines: list[Line]) -> Iterator[RenderableType]:
         # One line, however long: the terminal folds it, and it can be copied.
         for line in lines:
             yield Text("", no_wrap=True, overflow="ignore").append("  $ ", "dim").append_text(_text(*line.cells))
-    elif shape in ("aside", "remark"):
+    elif shape in MARGINS:
         for line in lines:
-            yield Padding(_text(*line.cells), (0, 0, 0, 4 if shape == "aside" else 0))
+            yield Padding(_text(*line.cells), (0, 0, 0, MARGINS[shape]))
     else:
         table = Table.grid(padding=(0, 1, 0, 0))
         table.add_column(width=LABEL - 1, no_wrap=True)

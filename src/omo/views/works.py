@@ -83,7 +83,7 @@ def may_have(kind: str, viewer: Viewer) -> bool:
 def look_at(kind: str, viewer: Viewer) -> Status | None:
     """A ledger nobody can read is shown as that, and in a damaged one nothing counts; other work is not touched."""
     try:
-        status: Status | None = table.BY_KIND[kind].module("status").status(viewer)
+        status: Status | None = table.BY_KIND[kind].status(viewer)
     except OmoError as error:
         return _unreadable(kind, viewer, error.message, Command(lead=error.fix))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:

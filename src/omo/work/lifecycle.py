@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from omo import masking, table
@@ -29,9 +29,9 @@ SHORTEST_REASON = 10
 ASKED_ANEW = "they asked for something else"
 
 
-def require(kind: Kind[S], caller: Caller, named: str = "") -> Run[S]:
+def require(kind: Kind[S], caller: Caller, named: str = "", make: Callable[..., Run[S]] = Run) -> Run[S]:
     """The run, whole. Refused where there is none, or where it is damaged: then the work waits for the user."""
-    run = load(kind, caller, named)
+    run = load(kind, caller, named, make)
     if run is None:
         others = left_by_others(kind.name, caller)
         fix = f"omo resume {shlex.quote(others[0])} takes up that of another session; or " if others else ""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
-    from omo.state.rows import LetThrough, Outcome
+    from omo.state.rows import LetThrough, Outcome, TaskItem
 
 PROVEN, JUDGED, ATTESTED, WAIVED, ENDED = VERDICTS = ("proven", "judged", "attested", "waived", "ended")  # best first
 OPENINGS = {
@@ -25,6 +25,7 @@ OPENINGS = {
 }
 LONGEST = 500
 MOST_EXCEPTIONS = 5
+NO_TEST = "no test names it"
 NOBODY_SAYS = "nothing says how it ended"
 
 
@@ -77,20 +78,55 @@ def of(summary: Mapping[str, Any]) -> Outcome:
         if isinstance(each, dict):
             what, by, why = (str(each.get(key) or "?") for key in ("what", "by", "why"))
             exceptions.append(exception(what, by, why))
-    return outcome(stored["verdict"], str(stored.get("why") or NOBODY_SAYS), exceptions)
+    ended = outcome(stored["verdict"], str(stored.get("why") or NOBODY_SAYS), exceptions)
+    return with_items(ended, _items_in(stored))
+
+
+def with_items(ended: Outcome, items: list[TaskItem]) -> Outcome:
+    """Return the outcome with the items of a task that is a list, if there are any."""
+    return {**ended, "items": items} if items else ended
+
+
+def _items_in(stored: Mapping[str, Any]) -> list[TaskItem]:
+    items: list[TaskItem] = []
+    listed = stored.get("items")
+    for each in listed if isinstance(listed, list) else ():
+        if isinstance(each, dict) and isinstance(each.get("tests"), list):
+            item: TaskItem = {"text": str(each.get("text")), "tests": [str(name) for name in each["tests"]]}
+            if isinstance(each.get("more"), int):
+                item["more"] = each["more"]
+            if isinstance(each.get("unloaded"), str):
+                item["unloaded"] = each["unloaded"]
+            items.append(item)
+    return items
+
+
+def items_in_words(ended: Outcome) -> list[str]:
+    """Return a line for each item of the task: which tests name it, by a word that they share."""
+    lines = []
+    for item in ended.get("items", []):
+        named = ", ".join(clip(name, 120) for name in item["tests"])
+        if item.get("more"):
+            named += f" and {item['more']} more"
+        if item.get("unloaded"):
+            named = f"not known: {clip(item['unloaded'], 120)} could not be loaded without the work"
+        lines.append(f"{clip(item['text'], 120)}: {named or NO_TEST}")
+    return lines
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
     """Several ends as one: the worst verdict, every exception, and what each of them says."""
     verdict, whys = PROVEN, []
     exceptions: list[LetThrough] = []
+    items: list[TaskItem] = []
     for each in outcomes:
         verdict = _worse(verdict, each["verdict"])
         whys.append(each["why"])
         exceptions += each["exceptions"]
+        items += each.get("items", [])
     if not whys:
         return not_proven(NOBODY_SAYS)
-    return outcome(verdict, "; ".join(filter(None, dict.fromkeys(whys))), exceptions)
+    return with_items(outcome(verdict, "; ".join(filter(None, dict.fromkeys(whys))), exceptions), items)
 
 
 def is_worse(first: Outcome, second: Outcome) -> bool:

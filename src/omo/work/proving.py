@@ -8,20 +8,33 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from omo import settings
 from omo.errors import NotMade
-from omo.proof import base, contents, experiment, gate_runs, kinds, own_commands, patterns, project_checks
+from omo.proof import (
+    base,
+    contents,
+    experiment,
+    gate_runs,
+    kept_commands,
+    kinds,
+    own_commands,
+    patterns,
+    project_checks,
+    trying,
+    verdicts,
+)
 from omo.proof.checks import Check, CommandCheck, ContentCheck, MetricCheck
 from omo.proof.evaluate import judge_of
-from omo.proof.gate_runs import GateCommand, Judge, Plain, Subject
+from omo.proof.gate_runs import WITHOUT, GateCommand, Judge, Plain, Subject
 from omo.proof.run import child_environment
 from omo.proof.typed_commands import is_newer, resolve, typed
 from omo.proof.verdicts import Experiment
-from omo.text import clip, listed
+from omo.text import clip, counted, listed
 from omo.work.run import Caller
 
 TYPE_CHECKING = False
@@ -30,7 +43,7 @@ if TYPE_CHECKING:
 
 NamedCommand = tuple[str, GateCommand, bool]  # and whether it is the user's
 USERS = "the user's"
-FAILED_BEFORE = "failed before the work and still: {}"
+MOST_NAMED = 3
 COMMENTS = ("#", "//", "--", ";")
 COMMENT_OF_A_PAGE = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
@@ -44,6 +57,15 @@ class Pinned(GateCommand, Protocol):
     def is_users(self) -> bool: ...
     @property
     def allowed(self) -> object: ...  # None where nobody let it through as it is
+
+
+class Allowances(Protocol):
+    """What the user allowed: changes by the digest of what they saw, and tests by name."""
+
+    @property
+    def allowed_changes(self) -> Mapping[str, str]: ...
+    @property
+    def allowed_tests(self) -> Collection[str]: ...
 
 
 @dataclass(frozen=True)
@@ -62,12 +84,13 @@ class ProofOrDoubts:
 
     proof: str = ""
     doubts: Sequence[str] = field(default_factory=list)
+    failing: Sequence[str] = ()  # without the work
 
 
 def subject_of(
-    caller: Caller, began: Base, allowed: Mapping[str, str], look: base.Look | None = None, left: Base | None = None
+    caller: Caller, began: Base, allowed: Allowances, look: base.Look | None = None, left: Base | None = None
 ) -> Subject:
-    """`allowed` are changes that the user wants, by the digest of what they saw; `look` where there was one already."""
+    """Return the files that are asked about; `look` where there was one already."""
     return Subject(
         root=caller.root,
         state=caller.state,
@@ -76,7 +99,8 @@ def subject_of(
         environ=child_environment(os.environ),
         now=caller.now,
         minutes=settings.load(os.environ, caller.root).proof_minutes,
-        allowed=allowed,
+        allowed=allowed.allowed_changes,
+        allowed_tests=frozenset(allowed.allowed_tests),
         by=caller.by,
         left=left,
     )
@@ -109,6 +133,9 @@ def shown(
         if not candidate.owner:
             reasons.append(f"{candidate.name} passes, and the agent chose it")
             continue
+        if replaced := _replaced(subject, [candidate.command]):
+            reasons += replaced
+            continue
         # An exit code or an output that is wanted of the project's own command is the agent's ("wanted to fail").
         made = proved(subject, candidate.command, candidate.judge if candidate.owner == USERS else None)
         if not made.holds:
@@ -128,29 +155,36 @@ def shown(
         if doubted := doubts(subject, beside_it, by_name=True):
             reasons += doubted
             continue
-        still = [*made.still_failing, *beside.still_failing]
-        proof = sentence(candidate.name, candidate.command, candidate.owner, made, still)
-        return ProofOrDoubts("; ".join([proof, *allowed_notes(subject)]))
+        known = [*made.known_failures, *beside.known_failures]
+        proof = sentence(candidate.name, candidate.command, candidate.owner, made, known)
+        failing = [name for name in made.runs[WITHOUT].failing if name not in known]
+        return ProofOrDoubts("; ".join([proof, *allowed_notes(subject)]), failing=failing)
     return ProofOrDoubts(doubts=list(dict.fromkeys(reasons)))
 
 
-def sentence(name: str, command: GateCommand, owner: str, made: Experiment, still_failing: Sequence[str]) -> str:
-    """What was proven, by whose command. `still_failing` are tests that failed before the work and still do."""
+def sentence(name: str, command: GateCommand, owner: str, made: Experiment, known_failures: Sequence[str]) -> str:
+    """Say what was proven, and by whose command."""
     below = "" if command.cwd == "." else f" in {clip(command.cwd, 80)}"
     parts = [f"{name} ({clip(typed(command.argv), 80)}{below}), {owner}, {made.reason}", *made.notes]
-    if still_failing:
-        parts.append(FAILED_BEFORE.format(listed(still_failing, 6)))
+    if known_failures:
+        parts.append(known_failures_in_words(known_failures))
     return "; ".join(parts)
+
+
+def known_failures_in_words(names: Collection[str]) -> str:
+    return f"{counted(len(names), 'known failure')} allowed: {listed(sorted(names), MOST_NAMED)}"
 
 
 def proved(subject: Subject, command: GateCommand, judge: Judge | None = None) -> Experiment:
     return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command, judge), judge)
 
 
-def still_failing(subject: Subject, command: GateCommand) -> Sequence[str]:
-    """The tests by which a command fails that failed before the work too, where a new one shows it; else none."""
-    made = proved(subject, command)
-    return made.still_failing if made.holds else ()
+def way_to_allow(made: Experiment) -> str:
+    """Say, for the end of a sentence, what the user types if what fails without the work too is no part of the task."""
+    if not made.still_failing or made.known_failures:
+        return ""
+    line = f"/omo:allow {shlex.join(made.to_allow)}"
+    return f"; without the work that failed too: if the user lets it be, they type {line}"
 
 
 def shown_by_checks(
@@ -178,8 +212,8 @@ def shown_by_checks(
             beside = own_tests(subject, [*commands, *pins], runs_tests=runs_tests)
             if beside.missing:
                 return ProofOrDoubts(doubts=[beside.missing])
-            if beside.still_failing:
-                held.append(FAILED_BEFORE.format(listed(beside.still_failing, 6)))
+            if beside.known_failures:
+                held.append(known_failures_in_words(beside.known_failures))
         return ProofOrDoubts("; ".join([*held, *allowed_notes(subject)]))
     if not candidates:
         return ProofOrDoubts(doubts=["nothing that runs showed it: its checks look at the form of files"])
@@ -220,34 +254,44 @@ def _is_met_by_comment(subject: Subject, check: ContentCheck) -> bool:
 
 @dataclass(frozen=True)
 class OwnTests:
-    """Of the project's own tests: why they do not stand beside a proof; or those that failed before, and still do."""
+    """Why the project's own tests do not stand beside a proof; or which of them fail, as the user allowed."""
 
     missing: str = ""
-    still_failing: Sequence[str] = ()
+    known_failures: Sequence[str] = ()
+
+
+def project_tests(subject: Subject) -> list[project_checks.Check]:
+    """Return the project's own tests, each as the command that is known to get to them, or with its candidates."""
+    checks = own_commands.test_gates(subject.root, subject.began, subject.look.changed or (), ".")
+    return kept_commands.answered(subject.state, checks) if subject.remembers else checks
 
 
 def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: bool = True) -> OwnTests:
     """Where nothing that passes covers them, they are run."""
-    still: list[str] = []
-    for check in own_commands.test_gates(subject.root, subject.began, subject.look.changed or (), "."):
+    known: list[str] = []
+    for check in project_tests(subject):
         if any(_covers(subject, each, check) for each in passing):
             continue
-        tests = Plain(check.argv, check.cwd)
-        name = f"the project's tests ({clip(typed(check.argv), 80)})"
         if not runs_tests:
+            name = f"the project's tests ({clip(typed(check.argv), 80)})"
             pin = f" (/omo:pin {clip(typed(check.argv), 80)})" if check.cwd == "." else ""
             return OwnTests(f"{name} were not run, since nobody pinned them{pin}")
-        ran = experiment.run_now(subject, tests)
-        if argv := gate_runs.started_otherwise(tests, ran, subject.root, subject.environ):
-            tests = Plain(argv, check.cwd)
-            ran = experiment.run_now(subject, tests)
-        before = still_failing(subject, tests) if ran.result == "fail" else ()
-        still += before
-        if ran.result != "pass" and not before:
-            return OwnTests(f"{name} do not pass ({ran.why or ran.summary})")
+        settled, ran = trying.find(subject, check)
+        if settled.gets_nowhere:
+            return OwnTests(f"no command that the project's files name gets to its tests: {'; '.join(settled.lines)}")
+        tests = Plain(settled.check.argv, check.cwd)
+        name = f"the project's tests ({clip(typed(tests.argv), 80)})"
+        if ran.result == "fail":
+            made = proved(subject, tests)
+            if made.known_failures and made.verdict not in verdicts.TESTS_CHANGED:
+                known += made.known_failures
+                continue
+            return OwnTests(f"{name} do not pass ({ran.summary}{way_to_allow(made)})")
+        if ran.result != "pass":
+            return OwnTests(f"{name} do not pass ({ran.why})")
         if weak := experiment.weakened(subject, tests):
             return OwnTests(f"{name}: {weak.reason}")
-    return OwnTests(still_failing=still)
+    return OwnTests(known_failures=known)
 
 
 def _covers(subject: Subject, command: GateCommand, check: project_checks.Check) -> bool:
@@ -285,7 +329,15 @@ def other_programs(
     for program, found in programs_of(subject.root, commands).items():
         if found and found != known.get(program) and is_newer(found, since):
             reasons.append(f"{clip(program, 40)} is {clip(found, 120)}, which is newer than the run")
-    return reasons
+    return [*reasons, *_replaced(subject, commands)]
+
+
+def _replaced(subject: Subject, commands: Sequence[GateCommand]) -> list[str]:
+    """What to say of programs in the project's environment that were others when the run began."""
+    replaced: list[str] = []
+    for command in commands:
+        replaced += gate_runs.replaced_programs(subject, command)
+    return [f"{path} was replaced since the run began" for path in dict.fromkeys(replaced)]
 
 
 def allowed_notes(subject: Subject) -> list[str]:

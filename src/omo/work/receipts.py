@@ -10,7 +10,7 @@ import json
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -77,10 +77,11 @@ class ReceiptGate(strict.Strict):
 
 
 class Exceptions(strict.Strict):
-    """Changes to tests that the user wanted, by the digest of what they saw; and files that were there when the run
-    began and in no commit, which here count as work."""
+    """Changes to tests that the user wanted, by the digest of what they saw; tests that they allowed to fail or to go;
+    and files that were there when the run began and in no commit, which here count as work."""
 
     allowed: dict[Text, Text]
+    allowed_tests: list[Text] = Field(default_factory=list)
     uncommitted: list[Text]
 
 
@@ -119,7 +120,6 @@ class Proven:
     base: str
     task: str
     commands: Sequence[proving.NamedCommand]
-    allowed: Mapping[str, str] = field(default_factory=dict)
     uncommitted: Sequence[str] = ()
 
 
@@ -152,7 +152,11 @@ def write(subject: Subject, proven: Proven) -> str:
         "directory": directory,
         "task": sha256(store.encode(proven.task)) if proven.task else None,
         "gates": [gate.model_dump(mode="json") for gate in gates],
-        "exceptions": {"allowed": dict(proven.allowed), "uncommitted": list(proven.uncommitted)},
+        "exceptions": {
+            "allowed": dict(subject.allowed),
+            "allowed_tests": sorted(subject.allowed_tests),
+            "uncommitted": list(proven.uncommitted),
+        },
         "verdict": outcome.PROVEN,
         "versions": {"omo": __version__, "python": platform.python_version(), "system": platform.system()},
     }
@@ -173,7 +177,7 @@ def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, GateComma
             yield name, command, owner, True
         elif owner:
             others.append((name, command, owner, False))
-    for check in own_commands.test_gates(subject.root, subject.began, subject.look.changed or (), "."):
+    for check in proving.project_tests(subject):
         others = [other for other in others if (list(other[1].argv), other[1].cwd) != (check.argv, check.cwd)]
         if not any(own_commands.covers(subject.root, proven.base, each.argv, each.cwd, check) for each in users):
             yield check.name, gate_runs.Plain(check.argv, check.cwd), check.found_in, True
@@ -355,8 +359,15 @@ def subject_of(
 ) -> Subject:
     began = base.of_commit(root, chosen.commit)
     look = base.look(root, began)
-    allowed = statement.predicate.exceptions.allowed
-    return Subject(root, state, began, look, environ, now, MINUTES, remembers=False, allowed=allowed, by=USER)
+    said = statement.predicate.exceptions
+    tests = frozenset(said.allowed_tests)
+    return Subject(
+        *(root, state, began, look, environ, now, MINUTES),
+        remembers=False,
+        allowed=said.allowed,
+        allowed_tests=tests,
+        by=USER,
+    )
 
 
 def commands(subject: Subject, statement: Statement, *, trusts_user: bool) -> list[str]:
@@ -366,8 +377,8 @@ def commands(subject: Subject, statement: Statement, *, trusts_user: bool) -> li
         source = own_commands.where(subject.root, subject.began.get("head"), gate.argv, gate.cwd)
         if source or (gate.by == USER and trusts_user):
             found.append(_as_run_here(subject, gate_command(gate)))
-    for check in own_commands.test_gates(subject.root, subject.began, subject.look.changed or (), "."):
-        found.append(gate_runs.Plain(check.argv, check.cwd))
+    for check in proving.project_tests(subject):
+        found += [gate_runs.Plain(each.argv, check.cwd) for each in (check, *check.instead)]
     return list(dict.fromkeys(gate_runs.typed_in(command.argv, command.cwd) for command in found))
 
 
@@ -380,6 +391,9 @@ def verify(
     for path in sorted(allowed):
         why = "" if trusts_user else ONLY_SAID
         yield ReceiptLine(f"{clip(path, 200)} changed as the user allowed", trusts_user or None, why)
+    for test in sorted(statement.predicate.exceptions.allowed_tests):
+        why = "" if trusts_user else ONLY_SAID
+        yield ReceiptLine(f"{clip(test, 200)} may fail or be gone, as the user allowed", trusts_user or None, why)
     for path in sorted(statement.predicate.exceptions.uncommitted):
         what = f"by its word {clip(path, 200)} was there and in no commit when the run began; it counts as work here"
         yield ReceiptLine(what, True, is_note=True)

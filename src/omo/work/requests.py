@@ -45,22 +45,34 @@ def _later(rows: Sequence[SessionEvent], since: str) -> list[SessionEvent]:
 def of_run(events: Iterable[SessionEvent], kind: str, run: str) -> list[str]:
     """What a person typed that set a run going, and what they typed for it since, oldest first. For ultrawork these are
     the prompts that armed it; for another workflow the last request before it began, and all later ones."""
+    return [str(row.get("text")) for row in rows_of_run(events, kind, run)]
+
+
+def rows_of_run(events: Iterable[SessionEvent], kind: str, run: str) -> list[SessionEvent]:
+    """Return the rows of these prompts."""
     number = run[1:].split("-", 1)[0]  # an id says when a run began
     began = stamp(int(number) / 1000) if number.isdecimal() and len(number) < 16 else ""
+    if kind != "ulw":
+        return rows_since(events, kind, began)
+    return [row for row in events if row.get("text") and row.get("kind") in ARMED and _is_of(row, run)]
+
+
+def _is_of(row: SessionEvent, run: str) -> bool:
+    return row.get("actor") == "user" and row.get("run") == run
+
+
+def rows_since(events: Iterable[SessionEvent], kind: str, began: str) -> list[SessionEvent]:
+    """Return what was asked of a workflow last before a run of it began, and all that was asked since."""
     names = table.BY_KIND[kind].typed if kind in table.BY_KIND else (kind,)
-    texts: list[str] = []
+    rows: list[SessionEvent] = []
     for row in events:
-        text = str(row.get("text") or "")
-        if not text or row.get("actor") != "user":
+        if not row.get("text") or asked_of(row) not in names:
             continue
-        if kind == "ulw":
-            if row.get("kind") in ARMED and row.get("run") == run:
-                texts.append(text)
-        elif asked_of(row) in names and str(row.get("ts")) <= began:
-            texts = [text]
-        elif asked_of(row) in names and not row.get("anew"):
-            texts.append(text)
-    return texts
+        if str(row.get("ts")) <= began:
+            rows = [row]
+        elif not row.get("anew"):
+            rows.append(row)
+    return rows
 
 
 def asked_of(row: SessionEvent) -> str:
@@ -89,15 +101,26 @@ def task(events: Iterable[SessionEvent], works: Works, longest: int) -> str:
 def text_of(row: SessionEvent) -> str:
     """Their words, and of each file that they named its text as it was then."""
     parts = [str(row.get("text") or "")]
-    for named in files_of(row):
-        parts.append(f"{named.get('path')}, as it was when they typed this:\n{named.get('text')}")
+    texts = {named.get("path"): named.get("text") for named in [*files_of(row), *documents_of(row)]}
+    for path, text in texts.items():
+        parts.append(f"{path}, as it was when they typed this:\n{text}")
     return block("\n\n".join(parts), LONGEST)
 
 
 def files_of(row: SessionEvent) -> list[NamedFile]:
-    listed = row.get("files")
-    named: list[NamedFile] = listed if isinstance(listed, list) else []
-    return [file for file in named if isinstance(file, dict)]
+    return _named(row.get("files"))
+
+
+def documents_of(row: SessionEvent) -> list[NamedFile]:
+    """Return the documents that the user named as what to do, as they were then."""
+    return _named(row.get("documents"))
+
+
+def _named(kept: object) -> list[NamedFile]:
+    if not isinstance(kept, list):
+        return []
+    named: list[NamedFile] = kept
+    return [file for file in named if isinstance(file, dict) and isinstance(file.get("path"), str)]
 
 
 def digest_of_lone_file(row: SessionEvent) -> str:

@@ -13,7 +13,7 @@ from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused, Unreadable
 from omo.json_text import Json
-from omo.proof import base, changes, held_lines
+from omo.proof import base, changes, unchecked_lines
 from omo.proof.project_files import commit_at
 from omo.state import runtime
 from omo.state.ledger_rows import SessionEvent
@@ -27,6 +27,7 @@ from omo.views.report.parts import Part, parts_of
 from omo.views.report.verdict import Headline, verdict
 from omo.work import requests, times
 from omo.work.files import Files
+from omo.work.outcome import items_in_words
 from omo.work.run import Run
 from omo.work.sections import Notice, Sections
 from omo.work.status import Status
@@ -60,7 +61,7 @@ class Report:
     verdict: Headline
     blocks: int
     run: str = ""
-    lines: held_lines.EarlierLook | None = None  # what `omo proof` said of these files, if anybody asked
+    lines: unchecked_lines.EarlierLook | None = None  # what `omo proof` said of these files, if anybody asked
 
     @property
     def session(self) -> str:
@@ -89,6 +90,11 @@ class Report:
         if self.verdict.outcome is None:
             return "Nothing that was let through is known so far; no end was told."
         return "No exception was made, and every ledger is whole."
+
+    @property
+    def items(self) -> list[str]:
+        """Of a task that is a list, with the tests that name them."""
+        return items_in_words(self.verdict.outcome) if self.verdict.outcome else []
 
     @property
     def data(self) -> Json:
@@ -138,7 +144,7 @@ def gather(context: Context, name: str, run: str = "") -> Report:
         told += unproven_before(events, since)
     told += refused(events, since)
     changed = _changed_files(viewer.files, parts)
-    lines = held_lines.earlier(context.state, context.root)
+    lines = unchecked_lines.earlier(context.state, context.root)
     if lines is not None and lines.paths.isdisjoint(path for path, _ in changed.files):
         lines = None  # that look was at files of other work
     return Report(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from omo import masking
-from omo.text import clip
+from omo.views.markdown_text import Ours, text
 from omo.views.report.gather import Report
 from omo.views.report.parts import Part
 from omo.views.report.template import template
@@ -13,23 +10,7 @@ from omo.work.sections import Attachment
 
 MARKER = "<!-- made by omo report -->\n"
 LONGEST = 60_000  # GitHub takes 65,536 characters
-LONGEST_VALUE = 1000
 MOST_ITEMS = 40
-# After the sign that makes GitHub link what follows: invisible, and no link goes on over it.
-BREAK = "\N{WORD JOINER}"
-SYNTAX = re.compile(r"([\\`*_\[\]|~$])")
-ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-# Mentions, issues, advisories, addresses and :emoji: are found in the finished text, whatever was escaped, and what
-# comes before does not have to be the end of a word.
-LINKED = re.compile(r"@|#|(?<=gh)-(?=\d)|(?<=cve)-(?=\d)|(?<=ghsa)-|:(?=//|[\w+-]+(?::|$))|(?<=www)(?=\.)", re.I)
-COMMIT = re.compile(r"((?<![0-9a-z])(?:[0-9a-f]+-)*[0-9a-f]{7,}(?:-[0-9a-f]+)*(?![0-9a-z]))", re.I)
-STARTS = re.compile(r"([-+=]|\d+(?=[.)]))")  # what would begin a list or a line where nothing stands before it
-
-
-class Ours(str):
-    """What nobody else wrote, as it is."""
-
-    __slots__ = ()
 
 
 def render(report: Report) -> str:
@@ -54,20 +35,3 @@ def _evidence(part: Part) -> list[tuple[str, Attachment]]:
         for attachment in part.evidence(item.id).attachments:
             pieces.append((item.id, attachment))
     return pieces
-
-
-def text(value: object) -> str:
-    """As it can stand anywhere in a line of Markdown, also in a table, and mean nothing but itself."""
-    if isinstance(value, Ours):
-        return value
-    pieces = COMMIT.split(LINKED.sub(lambda match: match[0] + BREAK, clip(masking.mask(str(value)), LONGEST_VALUE)))
-    line = ""
-    for number, piece in enumerate(pieces):
-        if number % 2:  # it looks like a commit: code is never linked, and can be copied as it is
-            line += f"`{piece}`"
-        else:
-            line += SYNTAX.sub(r"\\\1", piece.translate(ENTITIES))
-    if start := STARTS.match(line):
-        harmless = f"{start[0]}\\" if start[0].isdigit() else f"\\{start[0]}"
-        line = harmless + line[start.end() :]
-    return line

@@ -34,7 +34,7 @@ def parts_of(viewer: Viewer, statuses: Sequence[Status]) -> list[Part]:
 def _sections(viewer: Viewer, status: Status) -> Sections:
     """Work that nobody can read has no evidence to show; why is told with the work itself."""
     try:
-        sections: Sections = table.BY_KIND[status.kind].module("sections").sections(viewer, status)
+        sections: Sections = table.BY_KIND[status.kind].sections(viewer, status)
     except (OmoError, LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
         why = error.message if isinstance(error, OmoError) else f"{type(error).__name__}: {error}"
         notice = Notice("unreadable", clip(f"its evidence cannot be read: {why}", 300))

@@ -221,7 +221,7 @@ def _facts(
     allowed: list[str] = []
     began = run.require_plan().repository.get("files")
     if commands and began:
-        examined = proving.subject_of(run.caller, began, gates_of(run).allowed_changes)
+        examined = proving.subject_of(run.caller, began, gates_of(run))
         if examined.look.changed != {}:
             weakened = proving.doubts(examined, commands)
         allowed = proving.allowed_notes(examined)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from omo.state.rows import read_base
 from omo.text import clip, listed
-from omo.work import outcome
+from omo.work import outcome, requests, task_documents
 from omo.work.bound import files_of_end
 from omo.work.files import Files
+from omo.work.gates import fold
 from omo.workflows.ultragoal import receipts, reviewers
 from omo.workflows.ultragoal.plan import MOST_NAMED, Plan
 from omo.workflows.ultragoal.reviewers import ARCHITECT, CLEAN, INDEPENDENT, NOT_REVIEWED, REQUEST
@@ -33,7 +35,11 @@ def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
     was changed after the last receipt."""
     titles = listed([f"{goal.id} {clip(goal.title, LONGEST_TITLE)!r}" for goal in plan.required], MOST_TITLES)
     facts = [f"{plan.tally} ({titles})"]
-    doubts = [*_request_doubts(run, plan), *doubts_of(plan)]
+    asked = requests.rows_since(run.caller.events, "ultragoal", plan.created_at)
+    allowed_changes = fold(run.caller.events, None).allowed_changes
+    began = read_base(plan.repository.get("files"))
+    lost = task_documents.doubts(run.caller.root, asked, allowed_changes, began)
+    doubts = [*lost, *_request_doubts(run, plan), *doubts_of(plan)]
     if drift := receipts.drift(plan, Files(run.caller.root)):
         doubts.append(drift)
     if not doubts:

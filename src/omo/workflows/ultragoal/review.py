@@ -17,6 +17,7 @@ from omo.errors import BadInput
 from omo.proof import git, globs
 from omo.state.runtime import part
 from omo.text import clip
+from omo.work import gates
 from omo.work.run import Caller
 from omo.workflows.ultragoal.brief import Brief, same_words, title_of
 from omo.workflows.ultragoal.create import plan_row
@@ -26,7 +27,6 @@ from omo.workflows.ultragoal.gate.rules import inspect_qa
 from omo.workflows.ultragoal.plan import MODES, NewGoal, Plan, PlanRow, Steered
 from omo.workflows.ultragoal.run import PlanRun, begin, settings_at
 from omo.workflows.ultragoal.source import Source
-from omo.workflows.ultrawork import gates
 
 PASS, FAIL = "pass", "fail"
 WEAK_CONTRACT, UNSEEN_SOURCE = "inconclusive: weak-contract", "inconclusive: unseen-source"

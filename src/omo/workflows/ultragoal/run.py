@@ -20,12 +20,11 @@ from omo.safe_open import regular_file
 from omo.settings import Settings
 from omo.state import ownership, paths, store
 from omo.text import counted
-from omo.work import session
+from omo.work import gates, session
+from omo.work.gates import Gates
 from omo.work.run import A, Caller, Kind, Run, caller_of, load
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan, PlanRow, Repository
-from omo.workflows.ultrawork import gates
-from omo.workflows.ultrawork.gates import Gates
 
 CREATE = 'omo ultragoal create-goals --brief "…" (goals begin with @goal: TITLE at the start of a line)'
 ALTERNATIVES = [

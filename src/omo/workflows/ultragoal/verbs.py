@@ -245,14 +245,14 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
 def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str], settled: Collection[str]) -> str:
     """Run on the files as they are now what is to show the goal: the session's gates, but for those that are `settled`,
     and the given command; the answer is why that shows nothing."""
+    from omo.work import gate_runner
     from omo.workflows.ultragoal.gate.proof import gate_problem
     from omo.workflows.ultragoal.gate.replay import no_success
-    from omo.workflows.ultrawork import runs
 
     cwd = os.path.relpath(os.path.realpath(context.cwd), os.path.realpath(context.root))
     for gate in subject.gates or ():
         if gate.name not in settled and gate_problem(subject, gate, ()):
-            runs.run_gates(context, run.caller.session, gate.name)
+            gate_runner.run_gates(context, run.caller.session, gate.name)
     if not argv:
         return ""
     run.caller.forget()

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from omo.proof import base, differences, git
+from omo.proof import base, changes, git
 from omo.proof.gate_runs import Plain, Subject
 from omo.text import clip, counted, listed
-from omo.work import outcome, proving
+from omo.work import gates, outcome, proving, requests, task_documents
+from omo.work.gates import Gate
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.critique import is_another_named
 from omo.workflows.ultraplan.next_step import sessions_left, start_command
 from omo.workflows.ultraplan.run import runs_of_repository, unrecorded
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_plan
 from omo.workflows.ultraplan.verify import Verify
-from omo.workflows.ultrawork import gates
-from omo.workflows.ultrawork.gates import Gate
 from omo.workflows.ultrawork.pins import Held
 
 TYPE_CHECKING = False
@@ -52,6 +51,7 @@ def outcome_of(status: RunStatus, results: Sequence[Verify], held: Held, unverif
         if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
             reason = clip(state.skipped[step.step], LONGEST_WHY)
             facts.append(f"step {step.step} was skipped, as its plan allows: {reason}")
+    doubts = [*_lost_of_the_task(status), *doubts]
     if not count:
         return outcome.not_proven("; ".join(facts), exceptions)
     # A gate that passes says nothing of the sessions that were not begun yet.
@@ -62,6 +62,16 @@ def outcome_of(status: RunStatus, results: Sequence[Verify], held: Held, unverif
             return outcome.finished(outcome.PROVEN, [shown.proof, *not_said])
         doubts += shown.doubts
     return outcome.finished(outcome.ATTESTED, facts, doubts, exceptions)
+
+
+def _lost_of_the_task(status: RunStatus) -> list[str]:
+    """What is gone of the documents that the user named as what to do; the plan itself is held by its digest."""
+    state, caller = status.state, status.run.caller
+    planned = requests.typed(caller.events, "ultraplan")[-1:]
+    asked = [*planned, *requests.rows_since(caller.events, "ultraplan", state.started_at)]
+    allowed = gates.fold(caller.events, None).allowed_changes
+    head = state.began or state.base
+    return task_documents.doubts(caller.root, asked, allowed, {"head": head, "files": {}}, but_for=state.path)
 
 
 def pinned_commands(status: RunStatus) -> list[Verify]:
@@ -152,7 +162,7 @@ def _subject(status: RunStatus) -> Subject:
     state, root = status.state, status.state.root
     head, paths = state.base, [*status.audit.changed]
     if state.began and state.began != head:
-        since = differences.paths(root, state.began, git.settings(root).as_they_are)
+        since = changes.tracked_changes(root, state.began, git.lines(root, "ls-files", "-z"))
         if since is not None:  # else that commit was thrown away
             head, paths = state.began, [*paths, *since]
     changed = {path: base.digest_of(root, path) for path in paths}
@@ -161,5 +171,5 @@ def _subject(status: RunStatus) -> Subject:
             changed[path] = base.digest_of(root, path)
     caller = status.run.caller
     look = base.Look(base.tree_of(changed), changed, frozenset())
-    allowed = gates.fold(caller.events, None).allowed_changes
+    allowed = gates.fold(caller.events, None)
     return proving.subject_of(caller, {"head": head, "files": {}}, allowed, look)

@@ -13,6 +13,7 @@ from omo.digest import sha256
 from omo.errors import NotEvaluable, Refused
 from omo.proof import base
 from omo.text import clip
+from omo.work import gates
 from omo.work.run import Caller, load
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
@@ -32,7 +33,6 @@ from omo.workflows.ultraplan.run import (
     state_of,
     states_of_text,
 )
-from omo.workflows.ultrawork import gates
 
 NOT_AUDITED = Audit(None, None, [])
 NO_PLAN = Document("", "")

@@ -12,7 +12,7 @@ from omo.proof import base, changes
 from omo.state import store
 from omo.state.runtime import part
 from omo.text import clip
-from omo.work import requests
+from omo.work import gates, requests
 from omo.work.lifecycle import ASKED_ANEW, called_off, put_aside, put_aside_notes
 from omo.work.run import Caller, Run, load
 from omo.work.status import NextStep
@@ -31,7 +31,6 @@ from omo.workflows.ultraplan.refusals import (
 from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, RunRow, pinned_path, states_of_text, tags
 from omo.workflows.ultraplan.run_audit import RunStatus
 from omo.workflows.ultraplan.status import publish_end
-from omo.workflows.ultrawork import gates
 
 MOST_SHOWN = 10
 MOST_UNCOMMITTED = 200

@@ -5,24 +5,29 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from omo import settings
 from omo.clock import seconds
 from omo.errors import BadInput, Refused
 from omo.proof import base, calls, experiment, gate_runs, kinds, verdicts
+from omo.proof.gate_runs import WITHOUT
 from omo.proof.typed_commands import is_newer
 from omo.proof.verdicts import Experiment
 from omo.text import clip, counted, listed
-from omo.work import outcome, proving
-from omo.workflows.ultrawork.gates import Gate, GateRun, Gates
+from omo.work import outcome, proving, task_documents, task_items
+from omo.work.gates import Gate, GateRun, Gates
+from omo.work.task_documents import LostLines
 from omo.workflows.ultrawork.prove import Proof
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, LetThrough, Outcome
 
 
 MOST_NAMED = 8
+MOST_TESTS = 3
 MOST_ALLOWED = 40
 ALLOWS = 'they type /omo:allow {0}; to ask them: omo ulw blocked --evidence TEXT --question "/omo:allow {0}?"'
 BECAUSE = 'omo ulw done --because "why the work is done"'
@@ -47,8 +52,14 @@ class Finish:
     skipping: str = ""
     unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
     began_with: str = ""  # what the user typed first, where they armed the run more than once
+    asked: Sequence[SessionEvent] = ()  # what the user typed for the run
     exceptions: list[LetThrough] = field(default_factory=list)
-    still_failing: list[Gate] = field(default_factory=list)  # the agent says that they are no part of the task
+    still_failing: list[Gate] = field(default_factory=list)  # as without the work; the agent gives its word beside them
+
+    @cached_property
+    def lost(self) -> list[LostLines]:
+        """What is gone of the documents that the user named as the task."""
+        return task_documents.lost(self.proof.subject.root, self.asked, self.gates.allowed_changes, self._base)
 
     def outcome(self) -> Outcome:
         """How the run ends. Raises Refused or WaitsForUser where it cannot end like this."""
@@ -62,8 +73,11 @@ class Finish:
         began_itself = self._base.get("by") == "agent"
         proven = self._proven_gate()
         is_whole = len(self.exceptions) == authorised and not self.still_failing and not self.proof.tests_not_run
+        is_whole = is_whole and not self.lost
         if proven is not None and not began_itself and is_whole:
-            return outcome.finished(outcome.PROVEN, self._proven(proven), exceptions=self.exceptions)
+            ended = outcome.finished(outcome.PROVEN, self._proven(proven), exceptions=self.exceptions)
+            failing = self.proof.experiments[proven.name].runs[WITHOUT].failing
+            return task_items.told_with(ended, self.asked, failing)
         doubts = self._doubts()
         if began_itself:
             doubts.append("the agent began the run itself")
@@ -71,8 +85,8 @@ class Finish:
             raise self._refusal([*doubts, *(row["what"] for row in self.exceptions)])
         if self.unseen:
             doubts.insert(0, f"cited and not looked at: {clip(', '.join(self.unseen), 120)}")
-        facts = [f"“{clip(self.because, 200)}”"] if self.because else []
-        return outcome.finished(outcome.ATTESTED, facts, doubts, self.exceptions)
+        said = [f"the agent says: “{clip(self.because, 200)}”"] if self.because else []
+        return outcome.finished(outcome.ATTESTED, [], doubts, self.exceptions, said)
 
     @property
     def gates(self) -> Gates:
@@ -90,13 +104,14 @@ class Finish:
         return self.proof.experiments.get(gate.name, NONE_MADE)
 
     def _passes(self, gate: Gate) -> bool:
-        """Also where only tests fail that failed before the work, if the gate is not one of the user's."""
-        ran = self.proof.results[gate.name]
-        return ran is not None and (ran.passed or (self._experiment(gate).holds and not gate.is_users))
+        """Return whether it passes, or fails by nothing but tests that the user allowed to fail."""
+        ran, made = self.proof.results[gate.name], self._experiment(gate)
+        if ran is None or made.verdict == verdicts.ENDED_EARLY:
+            return False
+        return ran.passed or bool(made.known_failures)
 
-    def _failed_before(self, gate: Gate) -> bool:
-        """Only tests fail that failed before the work, and others were mended. Nobody can tell whether these were asked
-        for too. A gate of the user's is let through by the user alone."""
+    def _fails_as_without(self, gate: Gate) -> bool:
+        """Return whether only tests fail that fail without the work too. A gate of the user's is theirs to let be."""
         return bool(self._experiment(gate).still_failing) and not gate.is_users
 
     def _proven_gate(self) -> Gate | None:
@@ -120,7 +135,7 @@ class Finish:
                 continue
             ran = self.proof.results[gate.name]
             fails_here = ran is not None and ran.failed
-            if self._failed_before(gate) and self.because:
+            if self._fails_as_without(gate) and self.because:
                 self.still_failing.append(gate)
             elif gate.allowed is not None:
                 self._except(f"gate {gate.name} {self._state(gate)}", "user", "/omo:allow")
@@ -157,22 +172,27 @@ class Finish:
 
     def _not_all_hold(self, left: list[Gate]) -> Refused:
         fix = "mend what they say, then omo ulw done"
-        if all(self._failed_before(gate) for gate in left):
-            fix = f"mend them too; or, if they are no part of the task: {BECAUSE}"
+        if all(self._fails_as_without(gate) for gate in left):
+            fix = f"mend them too; or, if they are no part of the task, on your word: {BECAUSE}"
         users = [gate for gate in left if gate.is_users and gate.has_failed]
         if users:
             fix += f'; the user pinned {_names(users)}: omo ulw done --skip-verification "why" asks them'
-        elif failing := [gate.name for gate in left if gate.has_failed and not self._failed_before(gate)]:
+        elif failing := [gate.name for gate in left if gate.has_failed and not self._fails_as_without(gate)]:
             record = f"omo gate record {failing[0]} --pre-existing --evidence TEXT"
             fix += f"; a failure that was there before the work: {record}"
         is_of_project = not users and any(self.proof.owners[gate.name] for gate in left)
         if is_of_project and any(gate.is_users for gate in self.gates):  # "a target that fails as before, beside a pin"
             fix += f"; where the project is tested otherwise, the user says how in {settings.FILE}, for the next run"
+        defects = [f"{gate.name}: {self._state(gate)}" for gate in left]
+        if self.proof.gets_nowhere:
+            defects.append("no command that the project's files name gets to its tests:")
+            defects += self.proof.gets_nowhere
+            fix += "; a command that does, the user pins: /omo:pin COMMAND"
         total = counted(len(self.gates), "gate")
         return Refused(
             f"{len(left)} of {total} {'does' if len(left) == 1 else 'do'} not hold on the files as they are",
             fix="; or ".join([fix, *self._to_allow()]),
-            defects=[f"{gate.name}: {self._state(gate)}" for gate in left],
+            defects=defects,
         )
 
     def _state(self, gate: Gate) -> str:
@@ -181,8 +201,8 @@ class Finish:
         if last is None:
             return "was not run in this run"
         made = self._experiment(gate)
-        if last.failed and made.still_failing:
-            return proving.FAILED_BEFORE.format(listed(made.still_failing, 6)) if made.holds else made.reason
+        if made.verdict == verdicts.ENDED_EARLY or (last.failed and made.still_failing):
+            return made.reason
         if not last.passed:
             also = [made.reason] if made.verdict in verdicts.MAY_BE_ALLOWED else []
             return "; ".join([gate_runs.run_of(last.row).failure, *also])
@@ -212,8 +232,13 @@ class Finish:
             ran = self.proof.results[gate.name]
             program = ran.program if ran is not None else ""
             if program and program != gate.program and is_newer(program, armed_at):
-                what = f"gate {gate.name} ran {clip(program, 120)}, which is newer than the run"
-                self._except(what, "agent", f"it was pinned with {clip(gate.program or 'no such program', 120)}")
+                rows = [each.row for each in gate.results]
+                if not gate_runs.has_installed(self.proof.subject, gate, program, rows):
+                    what = f"gate {gate.name} ran {clip(program, 120)}, which is newer than the run"
+                    self._except(what, "agent", f"it was pinned with {clip(gate.program or 'no such program', 120)}")
+            if replaced := gate_runs.replaced_programs(self.proof.subject, gate):
+                what = f"gate {gate.name} ran with {listed(replaced, MOST_NAMED)}"
+                self._except(what, "agent", "replaced since the run began")
         armed_home = self._base.get("home")
         if armed_home and any(map(self._passes, self.gates)) and armed_home != base.home_of(self.proof.subject.environ):
             what = "the gates ran with another HOME than the session has"
@@ -221,7 +246,9 @@ class Finish:
 
     def _proven(self, gate: Gate) -> list[str]:
         made = self.proof.experiments[gate.name]
-        facts = [proving.sentence(f"gate {gate.name}", gate, self.proof.owners[gate.name], made, made.still_failing)]
+        known = [each.known_failures for each in self.proof.experiments.values()]
+        known_failures = sorted(set().union(*known))
+        facts = [proving.sentence(f"gate {gate.name}", gate, self.proof.owners[gate.name], made, known_failures)]
         others = [each.name for each in self.gates if each is not gate and self._passes(each)]
         if others:
             facts.append(f"{', '.join(others[:MOST_NAMED])} {'passes' if len(others) == 1 else 'pass'} too")
@@ -230,7 +257,8 @@ class Finish:
         return [*facts, *proving.allowed_notes(self.proof.subject)]
 
     def _doubts(self) -> list[str]:
-        doubts = []
+        doubts = [f"gate {gate.name} fails: {self._experiment(gate).reason}" for gate in self.still_failing]
+        doubts += map(str, self.lost)
         if not len(self.gates):
             doubts.append("no gate was pinned")
         if self.look.changed == {}:
@@ -239,8 +267,6 @@ class Finish:
             doubts.append(f"what was changed is not known ({self.look.unknown})")
         for gate in list(self.gates)[:MOST_NAMED]:
             made = self._experiment(gate)
-            if gate in self.still_failing:
-                doubts.append(f"gate {gate.name}: {made.reason}")
             if not self._passes(gate):
                 continue
             if not self.proof.owners[gate.name]:
@@ -289,16 +315,21 @@ class Finish:
         has_changes = self.look.changed != {}  # else nothing can be shown
         if has_changes and not any(self.proof.owners.values()):
             ways += self._gate_that_counts()
-        if any(each.verdict in verdicts.SHOWS_NO_RED for each in made):
+        if any(each.verdict == verdicts.NOT_BUILT for each in made):
+            ways.append("a gate that builds it first would show it: the user types /omo:pin tests -- BUILD && TESTS")
+        elif any(each.verdict in verdicts.SHOWS_NO_RED for each in made):
             ways.append("a test that fails without the work would show it; then omo ulw done again")
         if any(each.verdict == verdicts.FLAKY for each in made):
             ways.append("mend what fails now and then, also if it did before the work; then omo ulw done again")
         ways += [f"{way}; then omo ulw done again" for way in self.proof.other_gates]
+        what = "nothing that omo saw proves the work"
+        if self.lost:
+            what = "it is not called proven with a shorter task"
+            names = shlex.join([each.path for each in self.lost])
+            ways.append(f"put the lines back, ticked or not; then omo ulw done again; or {ALLOWS.format(names)}")
         ways += self._to_allow()
         ways.append(f"to finish as it is, on your word: {BECAUSE}")
-        return Refused(
-            f"nothing that omo saw proves the work: {'; '.join(doubts) or 'no gate shows it'}", fix="; or ".join(ways)
-        )
+        return Refused(f"{what}: {'; '.join(doubts) or 'no gate shows it'}", fix="; or ".join(ways))
 
     def _gate_that_counts(self) -> list[str]:
         """Where there is none, or the agent chose all of them."""
@@ -321,8 +352,10 @@ class Finish:
 
     def _to_allow(self) -> list[str]:
         for made in self.proof.experiments.values():
-            if made.verdict in verdicts.MAY_BE_ALLOWED and made.changed_rest:
-                named = made.to_allow or made.changed_rest[:1]
+            named = made.to_allow or made.changed_rest[:1]
+            if made.verdict == verdicts.FAILS and made.to_allow:
+                return [f"if the user lets what fails be, {ALLOWS.format(shlex.join(named[:MOST_ALLOWED]))}"]
+            if made.verdict in verdicts.MAY_BE_ALLOWED and named:
                 return [f"if the user wants this change, {ALLOWS.format(shlex.join(named[:MOST_ALLOWED]))}"]
         return []
 

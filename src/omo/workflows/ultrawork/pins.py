@@ -9,10 +9,9 @@ from omo.context import Context
 from omo.errors import Refused
 from omo.proof import base, gate_runs
 from omo.proof.run import child_environment
-from omo.work import outcome
+from omo.work import gate_runner, gates, outcome
+from omo.work.gates import Gate, GateRun
 from omo.work.run import Caller
-from omo.workflows.ultrawork import gates, runs
-from omo.workflows.ultrawork.gates import Gate, GateRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def hold(caller: Caller, *, is_last: bool) -> Held:
     for gate in users:
         result = gate.result_on(look.tree, env)
         if result is None:
-            result = GateRun(runs.run_gates(context, caller.session, gate.name).results[0])
+            result = GateRun(gate_runner.run_gates(context, caller.session, gate.name).results[0])
             held.settled.append(gate.name)
         if result.passed:
             held.passing.append(gate)

@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from omo.context import Context
-from omo.proof import base, experiment, form, gate_runs, own_commands, typed_commands, verdicts
+from omo.proof import base, experiment, form, gate_runs, own_commands, trying, typed_commands, verdicts
 from omo.proof.gate_runs import CommandRun
 from omo.proof.project_checks import BUILD, TASKS, Check
 from omo.proof.run import child_environment
 from omo.proof.verdicts import Experiment
 from omo.state import paths, runtime
 from omo.text import clip
-from omo.work import requests, session
+from omo.work import gate_runner, requests, session
+from omo.work.gates import FoundGates, Gate, GateRun, Gates, pin_line
 from omo.work.status import BY_USER
-from omo.workflows.ultrawork import runs
-from omo.workflows.ultrawork.gates import FoundGates, Gate, GateRun, Gates, pin_line
 
 MOST_ROUNDS = 3
 BUILT_APART = (TASKS, "node")  # in other languages whoever runs the tests builds
@@ -38,6 +37,7 @@ class Proof:
     results: dict[str, GateRun | None] = field(default_factory=dict)
     experiments: dict[str, Experiment] = field(default_factory=dict)
     tests_not_run: str = ""
+    gets_nowhere: list[str] = field(default_factory=list)  # of the project's commands for its tests, why none does
     submodule: str = ""  # that was changed: no gate can be tried without that
     tests: list[str] = field(default_factory=list)  # the gates that run the project's own tests
     other_gates: list[str] = field(default_factory=list)  # of the project's that may show the work, each with when
@@ -67,7 +67,10 @@ class Prover:
             before = self._look()
             proof = self._round(before)
             proof.tests_not_run = tests_not_run
-            if proof.look.tree == before.look.tree and not self._start_otherwise(proof):
+            gates_before = [gate.command for gate in proof.gates]
+            proof.gets_nowhere = self._settle_tests()
+            is_settled = gates_before == [gate.command for gate in gate_runner.known_gates(self.context, self.session)]
+            if proof.look.tree == before.look.tree and is_settled:
                 break
         proof.other_gates = self._gate_of_form(proof)
         if any(made.verdict in verdicts.SHOWS_NO_RED for made in proof.experiments.values()):
@@ -83,17 +86,61 @@ class Prover:
         self._make_experiments(tried)
         return self._with_all_run(tried)
 
-    def _start_otherwise(self, proof: Proof) -> bool:
-        """Pin a gate of the project's that did not find a module as the command that finds it; True where one did."""
-        for gate in proof.gates:
-            ran = proof.results[gate.name]
-            if gate.is_users or not proof.owners[gate.name] or ran is None:
-                continue
-            if argv := gate_runs.started_otherwise(gate, gate_runs.run_of(ran.row), self.context.root):
-                program = self._program_of(argv, gate.cwd)
-                runs.session_gates(self.context, self.session).add(gate.name, argv, cwd=gate.cwd, program=program)
-                return True
-        return False
+    def _settle_tests(self) -> list[str]:
+        """Find by trying which commands get to the project's tests, where that is not known, and pin these. Return a
+        line for each that was tried in vain."""
+        if not (self.makes and self.runs_gates) or self._look().subject.changed_documents_alone:
+            return []
+        in_vain: list[str] = []
+        for check in [check for check in self._tests if check.instead]:
+            settled = self._settled(check)
+            if settled is not None and settled.gets_nowhere:
+                in_vain += settled.lines
+        self.__dict__.pop("_tests", None)  # they are named anew, by what was found
+        return in_vain
+
+    def _settled(self, check: Check) -> trying.Settled | None:
+        """Have the gate that stands for the check give way if it does not get to the tests. None where the user pinned
+        one, or where it passes."""
+        proof = self._look()
+        covering = [gate for gate in proof.gates if self._covers(gate, check, proof)]
+        if proof.submodule or any(gate.is_users for gate in covering):
+            return None
+        if not covering:
+            program = self._program_of(check.argv, check.cwd)
+            if program is None:
+                settled, _ = trying.find(proof.subject, check)
+                if settled.check.argv != check.argv:
+                    self._add_gate(self._name_for(check, proof), settled.check)
+                return settled
+            return None
+        gate = covering[0]
+        result = proof.results[gate.name]
+        if result is None:
+            return None
+        ran = gate_runs.run_of(result.row)
+        if ran.result == "pass":
+            trying.keep(proof.subject, check, gate.argv)
+            return None
+        if gate.argv == check.argv:
+            settled = trying.settle(proof.subject, check, ran)
+        elif trying.Try(check, ran).gets_to_all:
+            return None
+        else:
+            settled, _ = trying.find(proof.subject, check)
+        self._whole = None
+        if settled.check.argv not in (check.argv, gate.argv):
+            self._add_gate(gate.name, settled.check, gave_way=True)
+        return settled
+
+    def _add_gate(self, name: str, check: Check, *, gave_way: bool = False) -> None:
+        program = self._program_of(check.argv, check.cwd)
+        gates_of_session = gate_runner.session_gates(self.context, self.session)
+        gates_of_session.add(name, check.argv, cwd=check.cwd, program=program, gave_way=gave_way)
+
+    def _name_for(self, check: Check, proof: Proof) -> str:
+        taken = {gate.name: gate.argv for gate in proof.gates}
+        return typed_commands.name_for(check.argv, taken) if check.name in taken else check.name
 
     def _run_others(self, proof: Proof) -> None:
         """First the gates by which nothing is proven, since they may write what the others read."""
@@ -112,6 +159,8 @@ class Prover:
             is_of_tests = not self._tests or self._covers_tests(proof, gate)
             if made.holds and (is_of_tests or form.is_form(gate.argv)):
                 break
+        for gate in [gate for gate in self._failing(proof) if gate in proving and gate.name not in proof.experiments]:
+            proof.experiments[gate.name] = self._experiment(proof, gate)
         self._hold_tests_as_they_were(proof)
 
     def _with_all_run(self, proof: Proof) -> Proof:
@@ -156,7 +205,9 @@ class Prover:
         return paths.session_directory(self.context.environ, self.context.cwd)
 
     def _found(self, proof: Proof) -> list[Check]:
-        return FoundGates(self.context.root, self._here, self.context.row(self.session), proof.gates).checks
+        return FoundGates(
+            self.context.root, self.context.state, self._here, self.context.row(self.session), proof.gates
+        ).checks
 
     def _hold_tests_as_they_were(self, proof: Proof) -> None:
         """Where another gate proves, and nobody has seen the tests, or what the user pinned, pass with the old tests,
@@ -187,10 +238,10 @@ class Prover:
 
     def _look(self) -> Proof:
         """What is known of the gates; and of the files, which are looked at again only if something has run."""
-        known = runs.known_gates(self.context, self.session)
+        known = gate_runner.known_gates(self.context, self.session)
         if self._whole is None:
             self._whole = base.look(self.context.root, known.base)
-        subject = runs.subject_of(self.context, known, self._whole, self._environ, makes=self.makes)
+        subject = gate_runner.subject_of(self.context, known, self._whole, self._environ, makes=self.makes)
         proof = Proof(known, self._whole.without(known.left_out), self._whole, subject)
         for path in proof.look.changed or ():
             if os.path.isfile(os.path.join(self.context.root, path, ".git")):
@@ -211,9 +262,9 @@ class Prover:
     @cached_property
     def _tests(self) -> list[Check]:
         """The project's own tests as its files named them when the run began."""
-        known = runs.known_gates(self.context, self.session)
+        known = gate_runner.known_gates(self.context, self.session)
         whole = self._whole or base.look(self.context.root, known.base)
-        return known.project_tests(self.context.root, self._here, whole)
+        return known.project_tests(self.context.root, self.context.state, self._here, whole)
 
     def _covers(self, gate: Gate, check: Check, proof: Proof) -> bool:
         head = (proof.gates.base or {}).get("head")
@@ -234,19 +285,16 @@ class Prover:
         if proof.submodule:
             what = f"{clip(proof.submodule, 80)} is a repository of its own, as a submodule or a worktree is"
             not_run = f"{what}, and omo does not swap it: prove the work in a clone, or take it away"
-        taken = {gate.name: gate.argv for gate in proof.gates}
         for check in [check for check in self._tests if not self._has_gate(check, proof)]:
             tests = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)})"
-            program = self._program_of(check.argv, check.cwd)
             if not self.makes:
                 not_run = f"{tests} were not run"
-            elif program is None:
+            elif self._program_of(check.argv, check.cwd) is None:
                 missing = f"there is no {check.argv[0]}: install it, or prove the work where it is"
                 not_run = f"{tests} cannot be started here: {missing}"
             else:
-                name = typed_commands.name_for(check.argv, taken) if check.name in taken else check.name
-                taken[name] = check.argv
-                runs.session_gates(self.context, self.session).add(name, check.argv, cwd=check.cwd, program=program)
+                self._add_gate(self._name_for(check, proof), check)
+                proof = self._look()
         return not_run
 
     def _program_of(self, argv: list[str], cwd: str) -> str | None:
@@ -275,7 +323,7 @@ class Prover:
     def _experiment(self, proof: Proof, gate: Gate) -> Experiment:
         key = (gate.command, proof.look.tree)
         if key not in self._experiments:
-            seen = runs.seen(gate, self._env)
+            seen = gate_runner.seen(gate, self._env)
             made = experiment.prove(proof.subject, gate, seen, lambda: self._run(gate))
             if made.verdict == verdicts.NOT_MADE:
                 self._whole = None  # it may have ended between two runs
@@ -283,7 +331,7 @@ class Prover:
         return self._experiments[key]
 
     def _run(self, gate: Gate) -> CommandRun:
-        ran = runs.run_gates(self.context, self.session, gate.name, before=self._whole)
+        ran = gate_runner.run_gates(self.context, self.session, gate.name, before=self._whole)
         self._whole = ran.whole
         self._ran.add(gate.name)
         return gate_runs.run_of(ran.results[0])

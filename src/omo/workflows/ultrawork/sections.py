@@ -7,11 +7,10 @@ import shlex
 from omo.proof import gate_runs
 from omo.state import ledger, ownership, paths
 from omo.text import clip
-from omo.work import times
+from omo.work import gates, times
 from omo.work.sections import Attachment, Section, Sections, facts
 from omo.work.status import Status
 from omo.work.viewer import Viewer
-from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.status import run_of
 
 TYPE_CHECKING = False

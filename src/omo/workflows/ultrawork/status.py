@@ -7,10 +7,9 @@ from omo.proof.typed_commands import typed
 from omo.state import ledger, paths, runtime
 from omo.state.rows import read_row
 from omo.text import block, clip, counted, listed
-from omo.work import outcome, session
+from omo.work import gates, outcome, session
 from omo.work.status import Item, NextStep, Status, command
 from omo.work.viewer import Viewer
-from omo.workflows.ultrawork import gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def _item(gate: gates.Gate, now: base.Look | None, whose: str) -> Item:
     if gate.allowed:
         overrides = ["let through by the user"]
     passing = None
-    if last is not None and (last.passed or gate.status == "fails as before"):
+    if last is not None and (last.passed or gate.has_known_failures):
         mark, passing = "done", last
     elif gate.recorded or gate.allowed:
         mark = "cut"
@@ -123,10 +122,10 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
         return NextStep("done", f"{why}; {named}", (command("omo ulw done"), own_word))
     if not items:
         cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
-        checks = gates.FoundGates(viewer.context.root, cwd, viewer.row, pinned).checks
+        checks = gates.FoundGates(viewer.context.root, viewer.context.state, cwd, viewer.row, pinned).checks
         found = [check for check in checks if check.kind in ("", project_checks.TESTS)]  # the others are not run
         if not found:  # the changed parts may have tests of their own
-            found = pinned.project_tests(viewer.context.root, cwd, viewer.files.look(pinned.base))
+            found = pinned.project_tests(viewer.context.root, viewer.context.state, cwd, viewer.files.look(pinned.base))
         if not found:
             now = project_checks.suggest(project_files.DiskFiles(viewer.context.root), cwd)
             pin = command(gates.pin_line(now[0], cwd) if now else "omo gate add NAME -- COMMAND")

@@ -13,9 +13,9 @@ from omo.proof import artifacts, base, pins
 from omo.proof.checks import Check as AnyCheck
 from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
 from omo.work import proving, requests
+from omo.work.gates import fold
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller
-from omo.workflows.ultrawork.gates import fold
 from omo.workflows.verify.goals import OVER, Goal, Goals, GoalStore, Row, Spec, closed, known
 
 if TYPE_CHECKING:

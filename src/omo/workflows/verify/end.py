@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from omo.clock import seconds
+from omo.clock import seconds, stamp
 from omo.proof import pins
 from omo.proof.checks import Check, digest_of_check, ids_of
 from omo.proof.evaluate import ChecksVerdict
 from omo.text import clip, counted
-from omo.work import outcome, proving
+from omo.work import outcome, proving, requests, task_documents, task_items
+from omo.work.gates import fold
 from omo.work.judge import JUDGE
-from omo.workflows.ultrawork.gates import fold
 from omo.workflows.ultrawork.pins import Held
 from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of, commands_of
@@ -83,9 +84,12 @@ def outcome_of(store: GoalStore, end: Conclusion) -> Outcome | None:
     if goal.is_changed:  # they may not know who has edited the file that they named again
         facts.append("what it asks for was changed while it was under way")
     doubts = _on_the_agents_word(end)
+    failing: Sequence[str] = ()
     if by_code and not doubts:
-        shown, doubts = _by_code(store, end)
-        facts += shown
+        by_commands = _by_code(store, end)
+        facts += by_commands.facts
+        doubts += by_commands.doubts
+        failing = by_commands.failing
     else:
         doubts += end.held.not_yet
     cited = list(end.unseen)
@@ -93,8 +97,11 @@ def outcome_of(store: GoalStore, end: Conclusion) -> Outcome | None:
         cited += answer.unseen
     if cited:
         doubts.append(f"cited and not looked at: {clip(', '.join(dict.fromkeys(cited)), LONGEST)}")
+    asked = requests.rows_since(store.caller.events, "verify", stamp(goal.filed_at))
+    allowed = fold(store.caller.events, None).allowed_changes
+    doubts = [*task_documents.doubts(store.caller.root, asked, allowed, goal.base), *doubts]
     best = outcome.JUDGED if end.is_judged else outcome.PROVEN
-    ended = outcome.finished(best, facts, doubts, exceptions)
+    ended = task_items.told_with(outcome.finished(best, facts, doubts, exceptions), asked, failing)
     return {**ended, "why": f"goal {goal.id}: {ended['why']}"}
 
 
@@ -119,22 +126,29 @@ def _on_the_agents_word(end: Conclusion) -> list[str]:
     return doubts
 
 
-def _by_code(store: GoalStore, end: Conclusion) -> tuple[list[str], list[str]]:
-    """What the commands show, and what speaks against it."""
+class ByCode(NamedTuple):
+    """What the commands of a goal show, what speaks against it, and the tests that failed without the work."""
+
+    facts: Sequence[str]
+    doubts: Sequence[str]
+    failing: Sequence[str] = ()
+
+
+def _by_code(store: GoalStore, end: Conclusion) -> ByCode:
     goal, caller = end.goal, store.caller
     known = fold(caller.events, None)
     began, left = goal.base or NO_BASE, known.left
     if left and goal.source in began["files"]:  # which is no work
         left = {**left, "files": {**left["files"], goal.source: began["files"][goal.source]}}
-    subject = proving.subject_of(caller, began, known.allowed_changes, left=left)
+    subject = proving.subject_of(caller, began, known, left=left)
     commands = commands_of(goal.spec)
     doubts = [*end.held.not_yet, *proving.other_programs(subject, commands, goal.programs, goal.filed_at)]
     if end.is_judged:
-        return proving.allowed_notes(subject), [*doubts, *proving.doubts(subject, commands)]
+        return ByCode(proving.allowed_notes(subject), [*doubts, *proving.doubts(subject, commands)])
     if doubts:
-        return [], doubts
+        return ByCode([], doubts)
     shown = proving.shown_by_checks(subject, named_checks(caller.state, goal), end.held.passing)
-    return [shown.proof] if shown.proof else [], list(shown.doubts)
+    return ByCode([shown.proof] if shown.proof else [], shown.doubts, shown.failing)
 
 
 def named_checks(state: str, goal: Goal) -> list[tuple[str, Check | str, bool]]:

@@ -16,9 +16,9 @@ from omo.errors import BadInput, Refused
 from omo.proof import artifacts, changes, git, pins
 from omo.proof.checks import CommandCheck, digest_of_check
 from omo.text import clip, counted
+from omo.work import gates
 from omo.work.citations import COMMIT, PinnedCommand, require_cited
 from omo.work.files import Files
-from omo.workflows.ultrawork import gates
 from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of
 from omo.workflows.verify.documents import DIMENSIONS, MOST_ITEMS, ChecklistItem, parse_reply

@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from omo.clock import stamp
 from omo.errors import Refused
 from omo.proof import artifacts
 from omo.state import runtime
 from omo.text import block, clip
-from omo.work import agents, judge
+from omo.work import agents, briefs, judge, requests
 from omo.work.files import Files
 from omo.work.judge import JUDGE
 from omo.work.run import Caller
@@ -33,6 +34,7 @@ ASKED = "asked, never gates"  # q3
 MOST_BRIEFS = 3  # in an attempt
 JUDGE_LEADS = {"failed": "mend it, then", "owed": f"start a new {JUDGE} with this as its whole prompt"}
 LONGEST_QUESTION = 2000
+LONGEST_REQUEST = 8000
 LONGEST_WHY = 300
 
 
@@ -224,7 +226,7 @@ def ask_judge(store: GoalStore, name: str) -> str:
     if judgement is not None and judgement.state in ("done", "failed"):
         raise Refused(f"{JUDGE} has judged exactly these files: {judgement.why}", fix=f"mend the work, or {finish}")
     if judgement is not None and judgement.state == "owed":
-        return _text(goal, goal.briefs[-1].nonce)
+        return _text(goal, caller, goal.briefs[-1].nonce)
     row: Row = {"kind": "brief", "goal": name, "attempt": goal.attempt, "nonce": secrets.token_hex(16)}
     row |= {"contract": goal.spec.contract, "tree": files.tree, "session": caller.session}
 
@@ -237,13 +239,17 @@ def ask_judge(store: GoalStore, name: str) -> str:
     store.change_whole(decide)
     if not runtime.is_live(caller.row()):
         agents.expect(caller, JUDGE)
-    return _text(goal, row["nonce"])
+    return _text(goal, caller, row["nonce"])
 
 
-def _text(goal: Goal, nonce: str) -> str:
+def _text(goal: Goal, caller: Caller, nonce: str) -> str:
     lines = [f"{goal.id}: {clip(goal.spec.title, 200)}"]
     if goal.spec.description:
         lines.append(f"  {block(goal.spec.description, LONGEST_QUESTION)}")
     for check, question in goal.spec.in_words.items():
         lines.append(f"  - question {check}: {block(question, LONGEST_QUESTION)}")
+    for row in requests.rows_since(caller.events, "verify", stamp(goal.filed_at)):
+        if requests.documents_of(row):
+            text = briefs.quoted(requests.text_of(row), LONGEST_REQUEST)
+            lines.append(f"What the user asked for, as they typed it:\n{text}")
     return judge.brief_text("\n".join(lines), [(goal.id, check) for check in goal.spec.in_words], nonce)

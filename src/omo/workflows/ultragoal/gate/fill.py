@@ -17,13 +17,13 @@ from omo.proof import artifacts, documents
 from omo.state.ledger_rows import SessionEvent
 from omo.text import block, clip
 from omo.work.agents import Review
+from omo.work.gates import Gate
 from omo.work.status import command_line
 from omo.workflows.ultragoal import reviewers
 from omo.workflows.ultragoal.gate import proof, replay, rules
 from omo.workflows.ultragoal.gate.models import SURFACES, GateDefect
 from omo.workflows.ultragoal.gate.proof import GateSubject
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal
-from omo.workflows.ultrawork.gates import Gate
 
 ARCHITECT, QA = reviewers.INDEPENDENT
 VERDICTS = ("architectureStatus", "productStatus", "codeStatus", "recommendation")

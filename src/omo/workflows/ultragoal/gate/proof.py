@@ -18,10 +18,10 @@ from omo.json_text import Json
 from omo.proof import artifacts, base, documents, git, own_commands
 from omo.proof.gate_runs import Plain
 from omo.text import clip
+from omo.work.gates import Gate, Gates
 from omo.workflows.ultragoal.gate import media, replay
 from omo.workflows.ultragoal.gate.models import ExecutorQa, GateArtifact, GateDefect, Named, defects_at, shown
 from omo.workflows.ultragoal.gate.replay import Record
-from omo.workflows.ultrawork.gates import Gate, Gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from omo.proof.typed_commands import LONGEST_COMMAND, LONGEST_NAME, NAME_LETTERS
 from omo.state import ledger, ownership, paths, runtime, store
 from omo.state.rows import EMPTY
 from omo.text import clip
-from omo.work import session
+from omo.work import requests, session
 from omo.work.outcome import PROVEN
 
 TYPE_CHECKING = False
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 SHORTEST_REASON = 10
 DEFAULT_TIMEOUT = 600.0
+KNOWN_FAILURES = "known failures"
 PINNING = ("gate-added", "gate-removed")
+OF_THE_PROJECT = (*PINNING, "test-allowed", "test-passed")  # what counts in every conversation
 # What gates are folded from, beside the end of other work. Most rows of a ledger are none of these.
 OF_A_RUN = ("activated", "rearmed", "asked", "done", "repaired")
-KINDS = frozenset((*OF_A_RUN, *PINNING, "change-allowed", "gate-ran", "gate-recorded", "gate-allowed"))
+KINDS = frozenset((*OF_A_RUN, *OF_THE_PROJECT, "change-allowed", "gate-ran", "gate-recorded", "gate-allowed"))
 
 
 class GateRun:
@@ -73,10 +75,12 @@ class Gate:
         self.timeout = row["timeout"]
         self.program = row.get("program")  # what argv[0] stood for when it was pinned
         self.sealed = row.get("sealed") or []  # globs of files it rests on beside those that omo knows
+        self.gave_way = bool(row.get("gave_way"))  # the command before it, which did not get to the project's tests
         self.results: list[GateRun] = []
         self.recorded: SessionEvent | None = None
         self.allowed: SessionEvent | None = None
-        self.at_end: GateRun | None = None  # what the run ended on; a failure is of tests that failed before the work
+        self.at_end: GateRun | None = None  # what the run ended on
+        self.is_proven = False  # the run ended so: what this gate failed by then, the user had allowed
 
     @property
     def is_users(self) -> bool:
@@ -99,14 +103,18 @@ class Gate:
             return "recorded"
         if self.last is None:
             return "not run"
-        if self.at_end is not None and self.at_end.failed:
-            return "fails as before"
+        if self.has_known_failures:
+            return KNOWN_FAILURES
         return self.last.result
 
     @property
     def is_closed(self) -> bool:
-        is_passing = self.last is not None and self.last.passed
+        is_passing = (self.last is not None and self.last.passed) or self.has_known_failures
         return is_passing or self.recorded is not None or self.allowed is not None
+
+    @property
+    def has_known_failures(self) -> bool:
+        return self.is_proven and self.at_end is not None and self.at_end.failed
 
     @property
     def has_failed(self) -> bool:
@@ -136,6 +144,9 @@ class Gates:
         self.began_at = ""  # the run, whoever armed it again since
         self.left: Base | None = None  # with which work began before it that nobody called done
         self.allowed_changes: dict[str, str] = {}  # of files, or FILE::TEST, by the digest that the user saw
+        # Tests that may fail as without the work, or be gone, until each passes once; by name, where they have failed.
+        self.allowed_tests: dict[str, list[str]] = {}
+        self.documents: set[str] = set()  # that the user named as what to do
 
     def __iter__(self) -> Iterator[Gate]:
         return iter(self.by_name.values())
@@ -177,11 +188,12 @@ class Gates:
             raise Refused("no gate is pinned", fix="omo gate add NAME -- COMMAND")
         return list(self.by_name.values())
 
-    def project_tests(self, root: str, here: str, whole: Look) -> list[Check]:
+    def project_tests(self, root: str, state: str, here: str, whole: Look) -> list[Check]:
         """The project's own tests that stand beside a proof of the run, called done in `here`."""
-        from omo.proof import own_commands
+        from omo.proof import kept_commands, own_commands
 
-        return own_commands.test_gates(root, self.base or {}, whole.without(self.left_out).changed or (), here)
+        changed = whole.without(self.left_out).changed or ()
+        return kept_commands.answered(state, own_commands.test_gates(root, self.base or {}, changed, here))
 
 
 def fold(rows: list[SessionEvent], run: str | None) -> Gates:
@@ -189,6 +201,8 @@ def fold(rows: list[SessionEvent], run: str | None) -> Gates:
     gates = Gates()
     for row in rows:
         kind = str(row.get("kind"))
+        if "documents" in row:
+            gates.documents.update(document["path"] for document in requests.documents_of(row))
         if kind not in KINDS and row.get("state") != "done":
             continue
         name = str(row.get("name"))
@@ -198,6 +212,10 @@ def fold(rows: list[SessionEvent], run: str | None) -> Gates:
             _remove(gates, name, row)
         elif kind == "change-allowed" and row.get("actor") == "user" and (run is None or row.get("run") in (None, run)):
             gates.allowed_changes[str(row.get("path"))] = str(row.get("digest"))
+        elif kind == "test-allowed" and row.get("actor") == "user":
+            gates.allowed_tests[str(row.get("test"))] = row.get("commands") or []
+        elif kind == "test-passed":
+            gates.allowed_tests.pop(str(row.get("test")), None)
         elif row.get("run") != run or kind == "asked":
             _note_other_work(gates, row)
         else:
@@ -213,7 +231,7 @@ def _add(gates: Gates, name: str, gate: Gate) -> None:
     if before.command == gate.command:
         # Under a new owner or time limit it keeps what it said; another command begins anew.
         gate.results, gate.recorded, gate.allowed = before.results, before.recorded, before.allowed
-    elif before.has_failed and not gate.is_users:
+    elif before.has_failed and not gate.is_users and not gate.gave_way:
         gates.dropped.append((before, gate.by))
     if not gate.is_users:
         gate.sealed = sorted({*gate.sealed, *before.sealed})  # only the user takes that back
@@ -262,6 +280,7 @@ def _note(gates: Gates, row: SessionEvent, gate: Gate | None) -> None:
                 each.recorded = None  # not needed: "honest: a failure of before, recorded, and the work proven"
             ended_on = [ran for ran in each.results if ran.tree == row.get("tree")]
             each.at_end = ended_on[-1] if ended_on else None
+            each.is_proven = is_proven
 
 
 def current(
@@ -290,7 +309,8 @@ def with_project_pins(
         if name == session_id or not row.get("pins"):
             continue
         for pin in runtime.whole_rows(state, name, row):
-            if pin.get("kind") in PINNING and pin.get("actor") == "user":
+            is_users = pin.get("actor") == "user" or pin.get("kind") == "test-passed"
+            if pin.get("kind") in OF_THE_PROJECT and is_users:
                 elsewhere.append({**pin, "elsewhere": name})
     if not elsewhere:
         return rows
@@ -311,15 +331,15 @@ class FoundGates:
     user who began the run. `place` says which files were read.
     """
 
-    def __init__(self, root: str, cwd: str, row: SessionRow | None, known: Gates) -> None:
-        from omo.proof import git, project_checks, project_files
+    def __init__(self, root: str, state: str, cwd: str, row: SessionRow | None, known: Gates) -> None:
+        from omo.proof import git, kept_commands, project_checks, project_files
 
         head = (known.base or {}).get("head") if row and runtime.is_live(row) else None
         if head is None:
             head = git.run(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").text.strip() or None
         self.place = f"this project's files as of commit {head[:7]}" if head else "this project's files"
         files = project_files.files_at(root, head)
-        self.checks: list[Check] = project_checks.suggest(files, cwd)
+        self.checks: list[Check] = kept_commands.answered(state, project_checks.suggest(files, cwd))
         committed = {}
         if head:
             committed = {gate.name: gate.argv for gate in project_checks.project_gates(files)}
@@ -362,6 +382,7 @@ class SessionGates:
         program: str | None,
         timeout: float | None = None,
         sealed: list[str] | None = None,
+        gave_way: bool = False,
     ) -> Gate:
         """Pin a command: the gate as it now stands. What the user pinned, only the user may pin anew."""
         if not (0 < len(name) <= LONGEST_NAME and NAME_LETTERS.issuperset(name)):
@@ -371,6 +392,8 @@ class SessionGates:
             raise BadInput(f"gate {name}: the command is empty or too long", fix=fix)
         event: SessionEvent = {"kind": "gate-added", "name": name, "argv": argv, "cwd": cwd, "by": self.by}
         event["program"] = program
+        if gave_way:
+            event["gave_way"] = True
         event["timeout"] = DEFAULT_TIMEOUT if timeout is None else timeout
         if sealed:
             from omo.proof.globs import normal
@@ -409,25 +432,56 @@ class SessionGates:
         self._change(decide)
 
     def allow(self, names: Sequence[str], root: str, *, of_other_work: bool = False) -> str:
-        """The user lets gates through as they are, files that gates rest on be changed, or one test in a file,
-        FILE::TEST, no longer hold as it was: all of them or none. What it was, in words. Work `of_other_work` may have
-        begun before this run."""
+        """Let gates through as they are, files that gates rest on be changed, one test in a file, FILE::TEST, no longer
+        hold as it was, or tests fail or be gone: all of them or none. Return in words what it was. Work `of_other_work`
+        may have begun before this run."""
 
         def decide(gates: Gates) -> tuple[str, list[SessionEvent]]:
             what: list[str] = []
             events: list[SessionEvent] = []
             for name in names:
-                if gates.get(name) is not None:
-                    what.append(f"gate {name}")
-                    events.append({"kind": "gate-allowed", "name": name})
-                else:
-                    change, event = _allowed_change(gates, name, root, of_other_work=of_other_work)
-                    what.append(change)
-                    events.append(event)
+                in_words, rows = self._allowance(gates, name, root, of_other_work=of_other_work)
+                what.append(in_words)
+                events += rows
             verb = "is" if len(what) == 1 else "are"
             return f"{' and '.join(what)} {verb} let through by you", events
 
         return str(self._change(decide))
+
+    def _allowance(self, gates: Gates, name: str, root: str, *, of_other_work: bool) -> tuple[str, list[SessionEvent]]:
+        """Return what one name lets through, in words, and its rows."""
+        if gates.get(name) is not None:
+            return f"gate {name}", [{"kind": "gate-allowed", "name": name}]
+        file, _, test = name.partition("::")
+        path = os.path.normpath(file)
+        is_task = path in gates.documents  # also where git ignores it
+        is_file = is_task or _is_file(root, path)
+        changed = _changed_since_base(gates, root) if is_file and not (of_other_work or is_task) else None
+        is_as_it_was = changed is not None and path not in changed
+        rows: list[SessionEvent] = []
+        has_run, commands = _seen(gates, self.state, name)
+        if has_run:
+            rows.append({"kind": "test-allowed", "test": name, "commands": commands})
+            if is_as_it_was or not is_file:
+                return f"{clip(name, 80)}, until it passes once,", rows
+        if not is_file:
+            raise BadInput(
+                f"{clip(name, LONGEST_NAME)!r} is no gate, no file, and no test that omo has seen run",
+                fix=f"gates: {', '.join(gates.by_name) or 'none'}; or name one file, or one test as FILE::TEST",
+            )
+        if is_as_it_was and not test:
+            raise BadInput(
+                f"{path} is as it was when the run began, and a change is let through as it is",
+                fix="type it when the change is there: omo ulw done says whether it holds the work up",
+            )
+        from omo.proof import base
+
+        digest = base.digest_of(root, path)
+        if not test:
+            return f"the change of {path}, as it is now,", [{"kind": "change-allowed", "path": path, "digest": digest}]
+        or_fails = "fails, or no longer holds as it was," if rows else "no longer holds as it was"
+        rows.append({"kind": "change-allowed", "path": f"{path}::{test}", "digest": digest})
+        return f"that {clip(test, 80)} of {path} {or_fails}", rows
 
     def record_results(self, results: list[SessionEvent]) -> None:
         """What a batch of gates said, and whether it is progress. A gate of the user's that did not end in time is
@@ -444,7 +498,14 @@ class SessionGates:
                     return session.suspend(row, state="waiting", why=why, question=f"More time: {more_time(gate)}")
             return row
 
-        self._change(lambda _: (None, [{"kind": "gate-ran", **result} for result in results]), after=judged)
+        def decide(gates: Gates) -> tuple[None, list[SessionEvent]]:
+            events: list[SessionEvent] = []
+            for result in results:
+                events.append({"kind": "gate-ran", **result})
+                events += [{"kind": "test-passed", "test": test} for test in _passing_again(gates, result)]
+            return None, events
+
+        self._change(decide, after=judged)
 
     def record_pre_existing(self, name: str, evidence: str, *, failed_without: bool) -> None:
         """A failure from before the work, documented instead of mended. It counts if this run saw it on the files as
@@ -500,7 +561,7 @@ class SessionGates:
             failing = [gate.name for gate in now_known if not gate.is_closed and gate.last is not None]
             not_run = [gate.name for gate in now_known if not gate.is_closed and gate.last is None]
             changed = session.with_gates(row or EMPTY, failing=failing, not_run=not_run, total=len(now_known))
-            if self.by == "user" and any(event["kind"] in PINNING for event in events):
+            if any(event["kind"] in OF_THE_PROJECT for event in events) and self.by == "user":
                 changed["pins"] = True
             if after is not None:
                 changed = after(now_known, changed)
@@ -509,34 +570,55 @@ class SessionGates:
         return runtime.change_session(self.state, self.session, carry_out, actor=self.by, now=self.now, wait=self.wait)
 
 
-def _allowed_change(gates: Gates, name: str, root: str, *, of_other_work: bool) -> tuple[str, SessionEvent]:
-    from omo.proof import base, git
+def _passing_again(gates: Gates, result: SessionEvent) -> list[str]:
+    """Return the tests that were allowed to fail or to be gone, and pass in this run. Where the runner does not name
+    what passes, those pass that failed in this command before."""
+    from omo.proof import gate_runs, test_names
 
-    file, separator, test = name.partition("::")
-    path = os.path.normpath(file)
-    is_file = os.path.isfile(os.path.join(root, path))
-    if not is_file:  # it may have been one
-        ever = ["log", "-1", "--format=", "--name-only", "--relative", "-z", "--", path]
-        is_file = path in git.run(root, *ever).lines
-    if path.startswith(("../", "/")) or not is_file:
-        raise BadInput(
-            f"there is neither a gate nor a file {clip(name, LONGEST_NAME)!r}",
-            fix=f"gates: {', '.join(gates.by_name) or 'none'}; or name one file, or one test as FILE::TEST",
-        )
+    if not gates.allowed_tests or result["result"] not in ("pass", "fail"):
+        return []
+    run = gate_runs.run_of(result)
+    if run.result == "fail" and (not run.names_are_whole or run.broke_before_tests):
+        return []
+    passing = []
+    for test, commands in gates.allowed_tests.items():
+        has_run = any(test_names.is_meant([test], name) for name in run.ran)
+        if not run.ran:
+            has_run = result["command"] in commands
+        if has_run and not any(test_names.is_meant([test], name) for name in run.failing):
+            passing.append(test)
+    return passing
+
+
+def _is_file(root: str, path: str) -> bool:
+    """Return whether there is such a file in the project, or was one in a commit."""
+    from omo.proof import git
+
+    if path.startswith(("../", "/")):
+        return False
+    ever = ["log", "-1", "--format=", "--name-only", "--relative", "-z", "--", path]
+    return os.path.isfile(os.path.join(root, path)) or path in git.run(root, *ever).lines
+
+
+def _changed_since_base(gates: Gates, root: str) -> Mapping[str, str] | None:
+    from omo.proof import base
+
     began: Base = gates.base or {}
-    changed = None
-    if began and not (began.get("unknown") or of_other_work or test):
-        changed = base.look(root, began).changed
-    if changed is not None and path not in changed:
-        raise BadInput(
-            f"{path} is as it was when the run began, and a change is let through as it is",
-            fix="type it when the change is there: omo ulw done says whether it holds the work up",
-        )
-    digest = base.digest_of(root, path)
-    row: SessionEvent = {"kind": "change-allowed", "path": f"{path}{separator}{test}", "digest": digest}
-    if test:
-        return f"that {clip(test, 80)} of {path} no longer holds as it was", row
-    return f"the change of {path}, as it is now,", row
+    return base.look(root, began).changed if began and not began.get("unknown") else None
+
+
+def _seen(gates: Gates, state: str, name: str) -> tuple[bool, list[str]]:
+    """Return whether a test of this name has run, here or on other files, and the commands in which it has failed."""
+    from omo.proof import gate_runs, test_names
+
+    runs = gate_runs.runs_on_swapped_files(state)
+    runs += [(gate.command, gate_runs.run_of(gate.last.row)) for gate in gates if gate.last is not None]
+    has_run, commands = False, set()
+    for command, run in runs:
+        if any(test_names.is_meant([name], test) for test in run.failing):
+            commands.add(command)
+        has_run = has_run or any(test_names.is_meant([name], test) for test in run.ran)
+    return has_run or bool(commands), sorted(commands)
 
 
 def in_words(gate: Gate) -> str:

@@ -15,8 +15,8 @@ from omo.proof.kinds import CODE
 from omo.state import runtime, store
 from omo.state.rows import EMPTY
 from omo.text import block, clip, listed
+from omo.work import gates
 from omo.work.status import BY_AGENT
-from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +60,7 @@ def subject_of(
         minutes=context.settings.proof_minutes,
         makes=makes,
         allowed=known.allowed_changes,
+        allowed_tests=frozenset(known.allowed_tests),
         by=context.actor,
         left=known.left,
     )
