@@ -52,7 +52,7 @@ def rooms(codex_binary: Path, plugin: Path) -> Iterator[tuple[Path, Path]]:
 
     On a disk: what lies in the memory of /dev/shm is hidden from the client's sandbox.
     """
-    with tempfile.TemporaryDirectory(prefix="omo codex ", dir="/var/tmp") as directory:
+    with tempfile.TemporaryDirectory(prefix="omo codex ", dir="/var/tmp", ignore_cleanup_errors=True) as directory:
         room, aside = Path(directory, "room"), Path(directory, "aside")
         (room / "home").mkdir(parents=True)
         copied(room / "mein Projékt", begin)
@@ -78,8 +78,11 @@ both_tool_sets = pytest.mark.parametrize("codex", [OLDER, DEFAULT], ids=["older"
 @pytest.fixture
 def codex(codex_binary: Path, rooms: tuple[Path, Path], request: pytest.FixtureRequest) -> Iterator[Codex]:
     room, aside = rooms
-    shutil.rmtree(room)
-    shutil.copytree(aside, room, symlinks=True)
+    # A process of the last test's client may still write into its room: it is moved away first, then emptied.
+    left = Path(tempfile.mkdtemp(dir=room.parent), "room")
+    room.rename(left)
+    shutil.rmtree(left.parent, ignore_errors=True)
+    shutil.copytree(aside, room, symlinks=True, dirs_exist_ok=True)
     with ResponsesModel() as model:
         named = getattr(request, "param", OLDER)
         codex = Codex(codex_binary, model, room / "mein Projékt", room / "home", named)
