@@ -302,8 +302,8 @@ def test_every_host_says_what_differs_from_host_to_host() -> None:
         assert set(host.events.values()) == set(hosts.EVENTS.values())
 
 
-# Of each host what its interface asks for; and what two workflows call their unit.
-SHARED_CLASS_NAMES = {"Headless", "Setup", "Goal"}
+# Of each host what its interface asks for.
+SHARED_CLASS_NAMES = {"Headless", "Setup"}
 
 
 def test_a_class_is_the_only_one_of_its_name() -> None:

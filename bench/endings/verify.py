@@ -228,7 +228,7 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     with_failing_test(run)
     begun(run, TESTS_PASS, by="user")
-    ledger = run.project / ".sisyphus/cc-omo/verify/goals/ledger.jsonl"
+    ledger = run.project / ".sisyphus/cc-omo/verify/goals/G1/ledger.jsonl"
     run.forge(ledger, '"result": "fail"', '"result": "pass"')
     finished(run)
 

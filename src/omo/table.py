@@ -34,8 +34,8 @@ class Workflow:
     typed: tuple[str, ...] = ()  # what a user types after /omo: to begin it, if that is not its name
     without_run: Mapping[str, str] = {}  # those of `typed` that begin no run, with what is said until they are begun
     home = ""  # the directory of its runs, below the state directory
-    journal = ""  # instead of `home`: the ledger of the project's items, which all sessions share
-    claims = ""  # beside `journal`: the ledger of the claims about them
+    is_shared = False  # its runs are the project's, and a session only holds some
+    claims = ""  # the ledger of the claims about its items
     has_states = False  # its runs have phases, which are verbs of `omo state`
     damage = "damaged ledger"  # what a report calls a run that is not as omo wrote it
     files_checks = ""  # the command that pins a check by filing it
@@ -116,16 +116,21 @@ class EngineWorkflow(Workflow):
         return _engine("runs").kind_of(self.flow)
 
     def status(self, viewer: Any) -> Any:
-        return _engine("show").status(self.flow, viewer)
+        return _engine("show_filed" if self.flow.is_filed else "show").status(self.flow, viewer)
 
     def sections(self, viewer: Any, status: Any) -> Any:
-        return _engine("evidence").sections(self.flow, viewer)
+        more = self.module("claims").tables if self.claims else None
+        return _engine("evidence").sections(self.flow, viewer, status, more)
+
+    def release(self, caller: Any, *, force: bool) -> Any:
+        """Give up what a session holds of runs that are the project's."""
+        return _engine("filed").release(self.flow, caller, force=force)
 
     def beginnings(self, typed: str) -> Any:
         return _engine("show").beginnings(self.flow)
 
     def named_files(self, typed: str) -> Any:
-        return ()
+        return _engine("show").named_files(self.flow)
 
 
 def _engine(name: str) -> Any:
@@ -241,12 +246,13 @@ class RalphWorkflow(EngineWorkflow):
     }
 
 
-class VerifyWorkflow(Workflow):
+class VerifyWorkflow(EngineWorkflow):
     kind, title, unit = "verify", "Verified goals", "goal"
     commands: Mapping[str, tuple[str, str]] = {
         "verify": ("verbs", "goals and the proof that they are met: checks, questions, claims")
     }
-    journal = "verify/goals"
+    home = "verify/goals"
+    is_shared = True
     claims = "verify/claims"
     files_checks = "omo verify add"
     offered = 1

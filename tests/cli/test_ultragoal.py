@@ -445,7 +445,7 @@ def test_stop_blocks_while_goals_are_open_and_names_the_next_one(project: Projec
 # ledger verify and repair
 
 
-PROJECT_LEDGERS = ("evidence", "verify/pins", "verify/goals", "verify/claims", "plans/reviews", "plans/r-1")
+PROJECT_LEDGERS = ("evidence", "verify/pins", "verify/goals/G1", "verify/claims", "plans/reviews", "plans/r-1")
 
 
 @pytest.mark.parametrize("name", PROJECT_LEDGERS)

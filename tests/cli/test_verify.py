@@ -11,12 +11,17 @@ from typing import Any
 import pytest
 
 from omo.hosts import claude
-from omo.workflows.verify.goals import VERIFY
+from omo.table import BY_KIND
 from tests.cli.sessions import next_stop
 from tests.project import Project, Ran, damage
 from tests.verify.workshop import Q3, SUMMARY, checklist, path_check, q1, q2
 
+VERIFY = BY_KIND["verify"]
 FINISH = ("verify", "finish", "G1", "--summary", SUMMARY)
+
+
+def ledger_of(project: Project, goal: str = "G1") -> Path:
+    return Path(VERIFY.directory(project.state), goal, "ledger.jsonl")
 
 
 def add(project: Project, *more: str, **fields: Any) -> Ran:
@@ -179,7 +184,7 @@ def test_uncovered_failures_are_kept_and_shown_to_the_next_goal(project: Project
     answer(project, "q1", q1())
     items = [*checklist()["items"], failing("Is there a changelog entry?", covered=False)]
     assert answer(project, "q1.5", {"items": items}).json["missing_criteria"] == ["Is there a changelog entry?"]
-    assert Path(VERIFY.home(project.state), "missing-verification-criteria.jsonl").exists()
+    assert Path(project.state, "verify", "missing-verification-criteria.jsonl").exists()
     add(project, id="G2", category="parser")
     assert "G1 never asked: Is there a changelog entry?" in begin(project, "G2").out
 
@@ -265,15 +270,16 @@ def test_only_the_user_reopens_and_repairs(project: Project) -> None:
     reopened = project.user("verify", "begin", "G1", "--again", "the disk was full")
     assert (reopened.code, "begun (attempt 1 of 1)" in reopened.out) == (0, True)
     assert project.agent("ledger", "repair").code == 3
-    journal = Path(VERIFY.home(project.state), "goals", "ledger.jsonl")
+    journal = ledger_of(project)
     journal.write_text(journal.read_text().replace("quotes", "nothing"), encoding="utf-8")
+    clear = ("state", "clear", "--mode", "verify", "--force", "--session", project.session)
     refused = project.agent(*FINISH)
-    assert (refused.code, "omo ledger repair" in refused.err) == (3, True)
+    assert (refused.code, " ".join(clear) in refused.err) == (3, True), "its first row was edited"
     assert next_stop(project) == "waiting"
-    assert "Run in a terminal of your own: omo ledger repair" in project.row()["work"]["verify"]["question"]
-    assert "verify/goals: goes on from row 0; " in project.user("ledger", "repair").out, "its first row was edited"
-    assert next_stop(project) == "block"
-    assert "omo verify add --file GOAL" in project.agent("next").out
+    assert " ".join(clear) in project.row()["work"]["verify"]["question"]
+    assert project.user(*clear).code == 0
+    assert not journal.exists()
+    assert "No goal is filed" in project.agent("verify", "status").out
     add(project, verification={"checks": [path_check()]})
     begin(project)
     assert next_stop(project) == "block"
@@ -282,7 +288,7 @@ def test_only_the_user_reopens_and_repairs(project: Project) -> None:
 def test_the_end_names_what_the_user_repaired(project: Project) -> None:
     add(project, verification={"checks": [path_check()]})
     begin(project)
-    journal = Path(VERIFY.home(project.state), "goals", "ledger.jsonl")
+    journal = ledger_of(project)
     with journal.open("a") as ledger:
         ledger.write('{"kind": "finished", "goal": "G1", "state": "completed"}\n')
     assert "omo ledger repair" in project.agent(*FINISH).err
@@ -296,12 +302,12 @@ def test_the_end_names_what_the_user_repaired(project: Project) -> None:
 def test_a_hand_written_result_is_worth_nothing(project: Project) -> None:
     add(project, verification={"checks": [path_check()]})
     begin(project)
-    journal = Path(VERIFY.home(project.state), "goals", "ledger.jsonl")
+    journal = ledger_of(project)
     forged = {"seq": 4, "kind": "finished", "goal": "G1", "verdict": "pass", "to": "completed"}
     with journal.open("a", encoding="utf-8") as file:
         file.write(json.dumps({**forged, "ts": "2026-02-22T17:20:01Z", "summary": "", "reason": ""}) + "\n")
     refused = project.agent(*FINISH)
-    assert (refused.code, "is damaged" in refused.err) == (3, True)
+    assert (refused.code, "the ledger of goal G1 is not as omo wrote it" in refused.err) == (3, True)
 
 
 def test_begin_outside_a_session_says_that_nothing_is_held(project: Project) -> None:
@@ -456,10 +462,10 @@ def test_what_is_in_progress_is_not_opened_again(project: Project) -> None:
 @pytest.mark.parametrize("named", [(), ("G1",)])
 def test_a_damaged_journal_is_not_called_one_without_goals(project: Project, named: tuple[str, ...]) -> None:
     add(project, verification={"checks": [path_check()]})
-    damage(Path(VERIFY.home(project.state), "goals", "ledger.jsonl"))
+    damage(ledger_of(project))
     refused = project.check("verify", "status", *named, code=3)
-    assert "is damaged" in refused.err
-    assert "omo ledger repair" in refused.err
+    assert "the ledger of goal G1 is not as omo wrote it" in refused.err
+    assert "omo state clear --mode verify --force" in refused.err
 
 
 def test_a_goal_that_was_filed_and_never_begun_is_named_at_the_end(project: Project) -> None:

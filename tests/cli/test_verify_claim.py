@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from omo.state.journal import Journal
+from omo.table import BY_KIND
 from omo.workflows.verify import claims, statements
-from omo.workflows.verify.goals import VERIFY
 from tests.cli.test_verify import add, answer, begin
 from tests.project import Project, Ran
 from tests.verify.workshop import SUMMARY, checklist, path_check, q1, q2
@@ -132,7 +132,7 @@ def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(project: Proje
         ("agent", "G1", "The wheel is there.", reason),
         ("user", "", "The wheel is there.", reason),
     ]
-    assert Journal(VERIFY.home(project.state) + "/claims", project.state).problems() == []
+    assert Journal(str(Path(project.state, BY_KIND["verify"].claims)), project.state).problems() == []
     assert "override: The wheel is there.: let stand by the agent, " in project.agent("status").out
     assert "The wheel is there.: let stand by the agent, " in project.agent("report", "--md").out
 
@@ -308,6 +308,6 @@ def test_a_last_claim_that_does_not_hold_is_an_exception_of_the_end(project: Pro
 
 def test_the_record_of_claims_outlives_a_damaged_line_in_it(project: Project) -> None:
     claim(project, "--absent", "gone")
-    journal = Path(VERIFY.home(project.state), "claims", "ledger.jsonl")
+    journal = Path(project.state, BY_KIND["verify"].claims, "ledger.jsonl")
     journal.write_text(journal.read_text().replace("pass", "fail"), encoding="utf-8")
     assert Journal(str(journal.parent), project.state).problems()

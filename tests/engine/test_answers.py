@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from omo.engine import answers, judging
 from omo.engine.begin import StartOptions, begin
 from omo.engine.case import Case
-from omo.engine.flow import Answered
+from omo.engine.flow import Answered, Question
 from omo.engine.judging import Judgement
 from omo.engine.runs import CaseRun
 from omo.errors import BadInput, OmoError, Refused
@@ -19,10 +20,18 @@ from omo.workflows.ralph.flow import FLOW
 from tests.ralph.project import Project, criterion
 
 
-def read_answer(run: CaseRun, data: Any) -> Answered:
-    if data == "maybe":
+class Words(BaseModel):
+    text: str
+
+
+def read(data: Any) -> Words:
+    return Words(text=data)
+
+
+def judge_answer(run: CaseRun, given: Words) -> Answered:
+    if given.text == "maybe":
         raise Refused("a hedge is no answer", fix="say what was seen")
-    return Answered("failed", "it breaks on an empty file") if data == "broken" else Answered(why=str(data))
+    return Answered("failed", "it breaks on an empty file") if given.text == "broken" else Answered(why=given.text)
 
 
 ASKS = replace(
@@ -30,7 +39,7 @@ ASKS = replace(
     steps=(),
     letter="",
     needs=lambda case: ("what", "how"),
-    answers={"what": read_answer, "how": read_answer},
+    answers={"what": Question(read, judge_answer), "how": Question(read, judge_answer, after="what")},
 )
 
 
@@ -49,7 +58,7 @@ def judge(run: CaseRun) -> Judgement:
 
 def states(run: CaseRun) -> dict[str, str]:
     case: Case = run.require_whole()
-    return {need.question: need.state for need in answers.needs_of(case, Files(run.caller.root))}
+    return {step.name: step.state for step in answers.questions(case, None, Files(run.caller.root))}
 
 
 def refused(run: CaseRun, question: str, data: str, said: str, kind: type[OmoError] = Refused) -> None:
@@ -80,7 +89,7 @@ def test_an_answer_is_about_the_files_as_they_were(project: Project, run: CaseRu
 
 def test_what_an_answer_found_broken_stays_so_on_these_files(project: Project, run: CaseRun) -> None:
     assert answers.answer(run, "what", "broken").result == "failed"
-    refused(run, "what", "it works now", "failed on exactly these files")
+    refused(run, "what", "it works now", "failed on exactly this tree")
     judged = judge(run)
     assert judged.verdict == "fail"
     assert "it breaks on an empty file" in judged.row["results"]["C1"]["evidence"]

@@ -293,7 +293,7 @@ def moves_the_project(walk: Walk, number: int) -> None:
 DAMAGE: dict[str, Move] = {"dies": dies, "rewrite history": rewrite_history, "moves the project": moves_the_project}
 for _spoil in (tears, drops_a_row, reworks, removes, removes_all_beside, garbles):
     DAMAGE[_spoil.__name__] = damages(_spoil)
-for _file in ("ultragoal/ledger.jsonl", "goal/ledger.jsonl", "evidence/ledger.jsonl", "verify/goals/ledger.jsonl"):
+for _file in ("ultragoal/ledger.jsonl", "goal/ledger.jsonl", "evidence/ledger.jsonl", "verify/goals/G1/ledger.jsonl"):
     DAMAGE[f"drops {_file}"] = damages(drops_a_row, _file)
     DAMAGE[f"garbles {_file}"] = damages(garbles, _file)
 DAMAGE["garbles runtime"] = damages(garbles, "runtime.local.json")

@@ -114,7 +114,7 @@ FOUND: dict[str, tuple[tuple[str, ...], int, Script]] = {
     "no way on was named from a damaged journal of goals": (
         ("ultragoal", "verify"),
         3,
-        [("drops verify/goals/ledger.jsonl", 1)],
+        [("drops verify/goals/G1/ledger.jsonl", 1)],
     ),
     "no way on was named where the journal of goals was gone": (
         ("ultragoal", "verify"),

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from omo.state import runtime
+from omo.table import BY_KIND
 from omo.views import lines, statusline
 from omo.views.project import ProjectView, SessionView
 from omo.work import outcome
-from omo.workflows.verify.goals import VERIFY
 from tests.project import plan_directory
 from tests.ralph import project as ralph_project
 from tests.report.states import HERE, SCENES, Scene, begin, view
@@ -142,7 +142,7 @@ def goal_proven(root: Path) -> Scene:
 
 def goal_damaged(root: Path) -> Scene:
     scene = goal_proven(root)
-    path = Path(VERIFY.home(scene.state), "goals", "ledger.jsonl")
+    path = Path(BY_KIND["verify"].directory(scene.state), "G1", "ledger.jsonl")
     path.write_text(path.read_text().replace('"kind"', '"kind" ', 1))
     return scene
 

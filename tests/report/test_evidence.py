@@ -132,7 +132,7 @@ def test_a_goal_whose_checks_are_commands_holds_on_the_files_it_was_finished_on(
     shop.write("notes.txt", "for another goal")
     assert "G1 (the tree has changed since)" in gathered(shop.root, shop.now).verdict.text
     (shop.root / "notes.txt").unlink()
-    journal = Path(shop.store.journal.path)
+    journal = Path(shop.goals.run("G1").journal.path)
     hostile.rewrite(journal, lambda row: {key: value for key, value in row.items() if key != "tree"})
     told = gathered(shop.root, shop.now)
     assert "G1 (the files cannot be read, so nobody can tell)" in told.verdict.text

@@ -185,7 +185,7 @@ def test_goals_are_not_proven_any_more_once_what_their_receipts_cite_is_gone(tmp
     assert gathered(shop).verdict.is_proven
 
 
-@pytest.mark.parametrize("ledger_name", ["verify/claims", "verify/goals", "ralph/r1", "plans/r1", "events"])
+@pytest.mark.parametrize("ledger_name", ["verify/claims", "verify/goals/G1", "ralph/r1", "plans/r1", "events"])
 def test_one_ledger_that_nobody_can_read_does_not_take_the_report_down(tmp_path: Path, ledger_name: str) -> None:
     shop = finished(tmp_path)
     home = Path(paths.session_dir(shop.state, shop.session))

@@ -151,7 +151,7 @@ def test_what_stands_above_everything_is_said_first(tmp_path: Path) -> None:
 
 def test_a_work_that_another_hand_wrote_is_shown_as_unreadable(tmp_path: Path) -> None:
     made = SCENES["ulw-without-gates"](tmp_path / "p")
-    made.edit_row(lambda row: row["work"].update(verify={"state": "active", "goals": 7, "open": 1, "total": 2}))
+    made.edit_row(lambda row: row["work"].update(verify={"state": "active", "runs": 7, "open": 1, "total": 2}))
     found = "\n".join(drawn(made.view(), 120))
     assert "the ledger of verify holds what omo did not write" in found
 

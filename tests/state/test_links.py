@@ -91,7 +91,7 @@ EXTRA = ("hooks.log", "hooks.log.old", "runtime.local.json.lock", "swap.journal"
 
 
 def test_a_days_work_writes_much() -> None:
-    names = ("proof/ledger.jsonl", "swap.lock", "base", "kept", "verify/goals/ledger.jsonl")
+    names = ("proof/ledger.jsonl", "swap.lock", "base", "kept", "verify/goals/G1/ledger.jsonl")
     assert {f".sisyphus/cc-omo/{name}" for name in names} | {".sisyphus/evidence/G001"} <= {*parts()}
 
 

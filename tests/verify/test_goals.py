@@ -1,4 +1,4 @@
-"""Goal files are strict and told all at once; where a goal stands is a fold of one journal."""
+"""Goal files are strict and told all at once; where a goal stands is read from its run."""
 
 from __future__ import annotations
 
@@ -6,33 +6,34 @@ from typing import Any
 
 import pytest
 
+from omo.engine.case import CaseItem
 from omo.errors import BadInput, Refused
-from omo.workflows.verify import documents
-from omo.workflows.verify.goals import Spec
+from omo.workflows.verify import forms
 from tests.verify.workshop import Workshop, checks, path_check
 
 
-def parse(**fields: Any) -> Spec:
-    return documents.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
+def parse(**fields: Any) -> CaseItem:
+    return forms.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
 
 
 @pytest.mark.parametrize(
     ("fields", "name", "expected"),
     [
-        ({"blocked_by": None}, "blocked_by", []),
-        ({"blocked_by": "G0"}, "blocked_by", ["G0"]),
-        ({"blocked_by": ["G0", "G2"]}, "blocked_by", ["G0", "G2"]),
-        ({"depends_on": None}, "expects", {}),
-        ({"depends_on": "G0"}, "expects", {"G0": ""}),
-        ({"depends_on": ["G0", {"goal_id": "G2", "expects": "the schema"}]}, "expects", {"G0": "", "G2": "the schema"}),
-        ({"depends_on": {"goal_id": "G2"}}, "expects", {"G2": ""}),
+        ({"blocked_by": None}, "waits_for", []),
+        ({"blocked_by": "G0"}, "waits_for", ["G0"]),
+        ({"blocked_by": ["G0", "G2"]}, "waits_for", ["G0", "G2"]),
+        ({"depends_on": None}, "wants", {}),
+        ({"depends_on": "G0"}, "wants", {"G0": ""}),
+        ({"depends_on": ["G0", {"goal_id": "G2", "expects": "the schema"}]}, "wants", {"G0": "", "G2": "the schema"}),
+        ({"depends_on": {"goal_id": "G2"}}, "wants", {"G2": ""}),
         ({"participants": "user"}, "participants", ["user"]),
-        ({"remind_days": 2}, "interval", 2 * 24 * 3600.0),
+        ({"recurring": True, "remind_days": 2}, "every", 2 * 24 * 3600.0),
         ({"hypothesis": "H1"}, "hypothesis", {"id": "H1", "text": ""}),
     ],
 )
 def test_lists_may_be_null_or_one_name(fields: dict[str, Any], name: str, expected: Any) -> None:
-    assert getattr(parse(**fields), name) == expected
+    item = parse(**fields)
+    assert {**item.form, **vars(item)}[name] == expected
 
 
 def test_every_defect_is_told_in_one_answer() -> None:
@@ -46,9 +47,9 @@ def test_every_defect_is_told_in_one_answer() -> None:
         "depends_on": [{"goal": "G2"}],
     }
     with pytest.raises(BadInput, match="is not a goal"):
-        documents.parse_goal({"id": "G1", "title": "a title", "depends_on": 5}, "goal.yaml")
+        forms.parse_goal({"id": "G1", "title": "a title", "depends_on": 5}, "goal.yaml")
     with pytest.raises(BadInput) as caught:
-        documents.parse_goal(data, "goal.yaml")
+        forms.parse_goal(data, "goal.yaml")
     told = caught.value.details["defects"]
     assert isinstance(told, list)
     text = "\n".join(told)
@@ -70,7 +71,7 @@ def test_every_defect_is_told_in_one_answer() -> None:
 def test_defects_are_told_in_words_of_ours() -> None:
     data = {"id": "G1", "title": "ab", "guard": "yes", "max_retries": 1.5, "verification": 3, "recurring": None}
     with pytest.raises(BadInput) as caught:
-        documents.parse_goal(data, "goal.yaml")
+        forms.parse_goal(data, "goal.yaml")
     assert caught.value.details["defects"] == [
         "title: needs at least 3 characters, got 'ab'",
         "verification: must be an object, got 3",

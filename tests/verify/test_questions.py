@@ -11,8 +11,8 @@ import pytest
 
 from omo.errors import BadInput, OmoError, Refused
 from omo.workflows.verify import lessons
-from omo.workflows.verify.documents import DIMENSIONS, REPLIES
-from omo.workflows.verify.goals import ANSWERS, FORMS, QUESTIONS
+from omo.workflows.verify.flow import EXAMPLES, FLOW, QUESTIONS
+from omo.workflows.verify.forms import DIMENSIONS, REPLIES
 from tests.verify.workshop import Workshop, checklist, item, project, q1, q2
 
 OUTCOMES = {"verification": {"outcomes": ["quoted text stays whole"]}}
@@ -32,9 +32,9 @@ def told(caught: pytest.ExceptionInfo[OmoError]) -> str:
     return "\n".join([caught.value.message, *map(str, caught.value.details.get("defects", [])), caught.value.fix])  # type: ignore[call-overload]
 
 
-@pytest.mark.parametrize("question", ANSWERS)
+@pytest.mark.parametrize("question", FLOW.answers)
 def test_the_form_that_is_shown_is_one_that_is_taken(question: str) -> None:
-    shown, _ = json.JSONDecoder().raw_decode(FORMS[question])
+    shown, _ = json.JSONDecoder().raw_decode(EXAMPLES[question])
     REPLIES[question].model_validate(shown)
     assert set(shown) == set(REPLIES[question].model_fields)
 
@@ -152,7 +152,7 @@ FINE = {"q1.5": checklist(), "q2": q2()}
 def test_what_was_found_broken_stands_on_that_tree_in_every_attempt(shop: Workshop, question: str) -> None:
     shop.answer("q1", q1())
     shop.answer(question, BROKEN[question])
-    assert shop.finish().decision.verdict == "fail"
+    assert shop.finish().verdict == "fail"
     shop.begin()
     assert shop.steps()[question] == "failed"
     shop.answer("q1", q1())
@@ -193,8 +193,9 @@ Q2_CASES: list[tuple[dict[str, Any], str]] = [
 def test_q2_names_how_it_could_look_done_and_looks(shop: Workshop, data: dict[str, Any], expected: str) -> None:
     shop.answer("q1", q1())
     if expected in ("ok", "gap", "failed"):
-        assert shop.answer("q2", data).result == expected
-        assert ("gap" in shop.kinds()) == (expected != "ok")
+        answered = shop.answer("q2", data)
+        assert answered.result == expected
+        assert bool(answered.gaps) == (expected != "ok")
         return
     with pytest.raises(Refused) as caught:
         shop.answer("q2", data)
@@ -206,9 +207,9 @@ def test_a_vague_q2_is_a_soft_gap_that_the_next_goal_is_shown(shop: Workshop) ->
     shop.answer("q1.5", checklist())
     shop.answer("q2", {"failure_mode": ""})
     done = shop.finish()
-    assert (done.decision.verdict, done.data["outcome"]["verdict"]) == ("pass", "waived")
+    assert (done.verdict, done.data["outcome"]["verdict"]) == ("pass", "waived")
     shop.add(id="G2", category="parser")
-    assert any("G1 left a gap in q2" in one for one in lessons.guardrails(shop.store, shop.goal("G2")))
+    assert any("G1 left a gap in q2" in one for one in lessons.of_category(shop.goals, "parser"))
 
 
 @pytest.mark.parametrize("scope", ["unit", "integration"])
@@ -226,7 +227,7 @@ def test_q3_is_recorded_and_never_gates(shop: Workshop, scope: str) -> None:
     else:
         assert shop.steps()["q3"] == "asked, never gates"
     done = shop.finish()
-    assert done.decision.verdict == "pass"
+    assert done.verdict == "pass"
     assert done.data["notes"] == ([] if scope == "unit" else ["q3, unit or integration: nobody said"])
 
 
@@ -235,10 +236,10 @@ def test_an_edit_stales_every_answer(shop: Workshop) -> None:
     shop.write("other.py", "x = 1\n")
     assert {shop.steps()[name] for name in QUESTIONS} == {"stale"}
     done = shop.finish()
-    assert (done.decision.verdict, done.exit_code, done.goal.status) == ("unknown", 4, "in-progress")
-    assert "q1 stale (the tree was changed since)" in done.decision.reason
+    assert (done.verdict, done.exit_code, done.data["state"]) == ("unknown", 4, "in-progress")
+    assert "q1 stale (the tree was changed since)" in done.reason
     (shop.root / "other.py").unlink()
-    assert shop.finish().decision.verdict == "pass"
+    assert shop.finish().verdict == "pass"
 
 
 @pytest.mark.parametrize(
@@ -254,7 +255,7 @@ def test_another_contract_stales_every_answer(shop: Workshop, other: dict[str, A
     shop.as_user().add(**other)
     shop.tick()
     assert {shop.steps()[name] for name in QUESTIONS} == {"stale"}
-    assert "q1 stale (what the goal has to show was changed since)" in shop.finish().decision.reason
+    assert "q1 stale (what the goal has to show was changed since)" in shop.finish().reason
 
 
 def test_an_ignored_artifact_that_changes_stales_the_answer_that_names_it(shop: Workshop) -> None:
@@ -267,9 +268,9 @@ def test_an_ignored_artifact_that_changes_stales_the_answer_that_names_it(shop: 
 
 def test_guardrails_that_cannot_be_read_stop_nothing(shop: Workshop) -> None:
     os.mkdir(Path(shop.state, "verify", "missing-verification-criteria.jsonl"))
-    (line,) = lessons.guardrails(shop.store, shop.goal())
+    (line,) = lessons.of_category(shop.goals, "parser")
     assert "could not be read" in line
-    assert lessons.log_missing(shop.store, shop.goal(), ["x"]) != ""
+    assert lessons.log_missing(shop.caller(), shop.goals.case("G1"), ["x"])
 
 
 def test_calling_an_outcome_of_the_goal_uncovered_does_not_make_it_so(shop: Workshop) -> None:

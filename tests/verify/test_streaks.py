@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omo.clock import stamp
+from omo.engine.filed import HOUR, Streak
 from omo.errors import Refused
 from omo.workflows.verify import finish
-from omo.workflows.verify.documents import parse_goal
-from omo.workflows.verify.goals import HOUR, Streak
+from omo.workflows.verify.forms import parse_goal
 from tests.verify.workshop import Workshop, checks, path_check
 
 LAST = 1_771_780_801.25
@@ -28,7 +29,7 @@ def test_the_interval_is_hours_else_days_else_a_day(
     given_hours: float | None, days: float | None, expected: float
 ) -> None:
     goal = {"id": "G1", "title": "Parser handles quotes", "interval_hours": given_hours, "remind_days": days}
-    assert parse_goal(goal, "goal.json").interval == expected * HOUR
+    assert parse_goal({**goal, "recurring": True}, "goal.json").every == expected * HOUR
 
 
 @pytest.mark.parametrize(
@@ -79,12 +80,14 @@ def test_of_many_who_finish_at_once_one_is_counted(shop: Workshop) -> None:
 
     def try_once(_: int) -> int:
         try:
-            finish.finish(shop.store, "G1", summary="parser.py splits quoted text")
+            finish.finish(shop.goals, "G1", summary="parser.py splits quoted text")
         except Refused:
             return 0
         return 1
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(try_once, range(16))) == 1
-    assert shop.goal().streak == Streak(1, 1, 1, shop.now)
-    assert shop.store.journal.problems() == []
+    streak = shop.goal().streak
+    assert (streak["current"], streak["longest"], streak["count"]) == (1, 1, 1)
+    assert streak["lastAchievedAt"] == stamp(shop.now)
+    assert shop.goals.problems == []

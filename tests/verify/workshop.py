@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+from omo.engine import answers, filing
+from omo.engine.filed import FiledRuns
+from omo.engine.flow import Answered
 from omo.work.files import Files
 from omo.work.run import Caller
-from omo.workflows.verify import begin, claims, documents, finish, goals, questions, status, steps
+from omo.workflows.verify import claims, finish, forms, goals
+from omo.workflows.verify.flow import FLOW
 from tests.kept import copied, git_init
 from tests.project import LIMITS as LIMITS
 from tests.project import NOW as NOW
@@ -29,8 +34,8 @@ class Workshop(Project):
         return super().caller(by or self.by, session, **more)
 
     @property
-    def store(self) -> goals.GoalStore:
-        return goals.GoalStore(self.caller())
+    def goals(self) -> FiledRuns:
+        return FiledRuns(FLOW, self.caller())
 
     def write(self, name: str, text: str = "here\n") -> Path:
         path = super().write(name, text)
@@ -43,31 +48,36 @@ class Workshop(Project):
     def as_user(self) -> Workshop:
         return replace(self, by="user")
 
-    def add(self, **fields: Any) -> goals.Goal:
+    def add(self, **fields: Any) -> SimpleNamespace:
         self.tick()
-        spec = documents.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
-        return begin.add(self.store, spec, source="")[0]
+        item = forms.parse_goal({"id": "G1", "title": "Parser handles quotes", **fields}, "goal.json")
+        filing.file_item(self.goals, item, rounds=item.form["max_retries"], source="")
+        return self.goal(item.id)
 
     def begin(self, name: str = "G1", again: str = "") -> bool:
         self.tick()
-        is_new = begin.begin(self.store, name, again=again)
-        finish.evaluate_now(self.store, name)
+        runs = self.goals
+        is_new = filing.open_round(runs, name, again=again)
+        filing.look_now(runs.run(name))
         return is_new
 
-    def answer(self, question: str, data: Any, name: str = "G1") -> questions.Judging:
+    def answer(self, question: str, data: Any, name: str = "G1") -> Answered:
         self.tick()
-        return questions.answer(self.store, name, question, data)
+        runs = self.goals
+        return answers.answer(runs.run(name), question, data, list(runs.cases.values()))
 
     def finish(self, name: str = "G1", summary: str = SUMMARY, **options: Any) -> finish.FinishedGoal:
         self.tick()
-        return finish.finish(self.store, name, summary=summary, **options)
+        return finish.finish(self.goals, name, summary=summary, **options)
 
-    def goal(self, name: str = "G1") -> goals.Goal:
-        return self.store.goal(name)
+    def goal(self, name: str = "G1") -> SimpleNamespace:
+        """What `omo verify status GOAL --json` says of it."""
+        runs = self.goals
+        return SimpleNamespace(**goals.goal_data(runs, runs.case(name), [], Files(str(self.root))))
 
     def steps(self, name: str = "G1") -> dict[str, str]:
-        listed = steps.steps(self.goal(name), self.caller(), Files(str(self.root)))
-        return {step.name: step.state for step in listed}
+        runs = self.goals
+        return {step.name: step.state for step in runs.owed(runs.case(name), Files(str(self.root)))}
 
     def work(self, name: str = "parser.py", text: str = "def parse(text): return [text]\n") -> None:
         self.write(name, text)
@@ -78,7 +88,7 @@ class Workshop(Project):
 
     def publish(self, began: str = "", passed: str = "") -> Any:
         """The session's row, once the goals are told to it."""
-        status.publish_goals(self.store, began=began, passed=passed)
+        self.goals.publish(began=began, passed=passed)
         return self.row()
 
     def claim(self, statement: str, kind: str, subject: str, text: str = "", **options: Any) -> dict[str, Any]:
@@ -86,8 +96,8 @@ class Workshop(Project):
         claim = claims.Claim(kind, subject, text=text)
         return claims.file_claim(self.caller(), claim, statement, goal="G1", **options)
 
-    def kinds(self) -> list[str]:
-        return [row["kind"] for row in self.store.rows]
+    def kinds(self, name: str = "G1") -> list[str]:
+        return [row["kind"] for row in self.goals.run(name).rows]
 
 
 def project(root: Path) -> Workshop:

@@ -42,7 +42,9 @@ def clear(arguments: argparse.Namespace, context: Context) -> Result:
         )
     workflow = table.BY_KIND[mode]
     cleared: Cleared | None
-    if workflow.home and not workflow.has_states:
+    if isinstance(workflow, table.EngineWorkflow) and workflow.is_shared:
+        cleared = workflow.release(caller, force=arguments.force)
+    elif workflow.home and not workflow.has_states:
         cleared = lifecycle.clear(workflow.runs, caller, force=arguments.force)
     else:
         cleared = workflow.module("lifecycle").clear(caller, force=arguments.force)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import secrets
 
+from omo.engine.answers import judge_command
 from omo.engine.case import Case, CaseRow, method
 from omo.engine.flow import RoundStep
+from omo.engine.hearing import heard
 from omo.engine.runs import CaseRun
 from omo.errors import Refused
 from omo.state.runtime import is_live
@@ -31,11 +33,37 @@ def ask(run: CaseRun, files: Files) -> None:
         run.require_open()
         row: CaseRow = {"kind": "brief", "iteration": now.round, "nonce": nonce, "call": len(now.briefs_of_round) + 1}
         row |= {"items": [item.id for item in now.items if item.questions], "tree": files.tree, "files": files.now}
+        row |= {"session": run.caller.session, "contract": now.contract}
         return None, [row]
 
     run.change_whole(decide)
     if not is_live(run.caller.row()):  # a session that was let go hears the judge all the same
         expect(run.caller, JUDGE)
+
+
+def brief_now(run: CaseRun, files: Files) -> str:
+    """Return what the judge is asked of a filed item; the same until it is answered. Nobody asks again until the answer
+    suits.
+
+    The judge itself may call for it, so that nobody copies it or adds to it.
+    """
+    flow, case, caller = run.flow, run.require_whole(), run.caller
+    item = case.item.id
+    finish = judge_command(case).line
+    if not case.item.questions:
+        raise Refused(f"code evaluates all that {flow.unit} {item} asks for, so there is nothing to judge", fix=finish)
+    if not caller.session:
+        raise Refused("no session is meant, so no hook could hear the judge", fix="name one with --session ID")
+    judged = heard(run, files)
+    if judged is not None and judged.state in ("done", "failed"):
+        raise Refused(f"{JUDGE} has judged exactly these files: {judged.why}", fix=f"mend the work, or {finish}")
+    if judged is None or judged.state != "owed":
+        asked = len(case.briefs_of_round)
+        if asked >= flow.most_briefs:
+            raise Refused(f"{JUDGE} was asked {asked} times in this attempt", fix=f"take what there is: {finish}")
+        ask(run, files)
+    nonce = run.require_state().briefs[-1]["nonce"]
+    return brief_text("\n\n".join(_asked_for(run, case)), case.questions, nonce)
 
 
 def judge_brief(run: CaseRun) -> tuple[str, str]:
@@ -63,6 +91,8 @@ def asked_later(run: CaseRun, case: Case) -> list[str]:
     """Return what the user typed for the run since it began. It is judged against that too: "more asked for under
     way"."""
     rows = requests.later(run.caller.events, run.flow.name, str(case.started.get("ts")))
+    if run.flow.is_filed:  # what was typed before it was filed says what it is for
+        rows = requests.rows_since(run.caller.events, run.flow.name, str(case.started.get("ts")))
     return [requests.text_of(row) for row in rows if not requests.names_data(row)]
 
 
@@ -71,14 +101,20 @@ def _asked_for(run: CaseRun, case: Case) -> list[str]:
     if case.request:
         parts.append(f"What the user asked for, {case.whose_request}:\n{quoted(case.request, requests.LONGEST)}")
     later = [quoted(text, requests.LONGEST) for text in asked_later(run, case)]
-    parts += [f"And later, as they typed it:\n{text}" for text in later]
+    for text in later:
+        lead = "And later, as they typed it" if parts else "What the user asked for, as they typed it"
+        parts.append(f"{lead}:\n{text}")
     for item in case.items:
         lines = [f"{item.id}: {clip(item.description, 500)}"]
-        for check in item.checks:
+        if item.text:
+            lines.append("  " + block(item.text, LONGEST_QUESTION).replace("\n", "\n  "))
+        for check in [*item.checks, *item.questions]:
             if check in item.questions:
                 question = block(check["question"], LONGEST_QUESTION).replace("\n", "\n    ")
-                lines.append(f"  - question {check['id']}: {question}")
+                line = f"  - question {check['id']}: {question}"
             else:
-                lines.append(f"  - code {check['id']}: {method(check)}")
+                line = f"  - code {check['id']}: {method(check)}"
+            if line not in lines:
+                lines.append(line)
         parts.append("\n".join(lines))
     return parts

@@ -2,8 +2,11 @@
 
 | row                     | says                                                                       |
 |-------------------------|----------------------------------------------------------------------------|
-| `started`               | which items, who asked for them in which words, on which files             |
+| `started`               | which items, who asked for them in which words, on which files; a second   |
+|                         | one asks for something else, and what has happened stays                   |
 | the flow's `round_row`  | a round is open, on these files; only later rows of the session count      |
+| `looked`                | what each check said, beside a round or a judgement                        |
+| `waits`                 | nothing goes on until a round opens, and why; the user is asked `question` |
 | `skipped`               | a step of the round is left out, and why                                   |
 | `answered`              | the working agent answered a question of the workflow                      |
 | `brief`                 | the judge was asked: the nonce of the brief, and the files it is about     |
@@ -57,6 +60,16 @@ class ItemResult(TypedDict, total=False):
     cached_from: int | None  # the round that ran its checks, if an earlier one did
     suggested_action: str
     kept: dict[str, int]  # by its key, the round that ran a check whose result a later round may reuse
+
+
+class CheckSeen(TypedDict):
+    """What one check said when it was looked at last."""
+
+    id: str
+    type: str
+    result: str
+    reason: str
+    observed: str
 
 
 class Lesson(TypedDict, total=False):
@@ -118,12 +131,18 @@ class CaseRow(LedgerRow, total=False):
     why: str
     missing: list[str]
     question: str
-    said: object
+    said: Any
     result: str
     gaps: tuple[str, ...]
+    artifacts: Mapping[str, str]
+    unseen: tuple[str, ...]
+    contract: str
     call: int
     nonce: str
     digest: str
+    again: str  # why the user opened it again
+    told: list[str]  # what whoever works on the round was told of earlier ones
+    checks: list[CheckSeen]
     # judged
     results: dict[str, ItemResult]
     marks: dict[str, Any]  # as `Mark` has them
@@ -135,6 +154,9 @@ class CaseRow(LedgerRow, total=False):
     proof: str
     doubts: list[str]
     allowed: list[str]
+    failing: list[str]
+    words: dict[str, str]  # what the agent said with the judgement
+    notes: list[str]
     # ended
     how: str
     receipt: Json | None
@@ -146,6 +168,8 @@ NO_ROW: CaseRow = {}
 FIELDS = {
     "skipped": ("iteration", "step", "why"),
     "answered": ("iteration", "question", "result", "why", "gaps", "tree"),
+    "looked": ("checks",),
+    "waits": ("why",),
     "brief": ("iteration", "ts", "nonce", "call", "tree", "files"),
     "judged": ("iteration", "marks", "results"),
     "ended": ("how",),
@@ -159,7 +183,11 @@ class CaseItem:
     """One criterion, goal or step: what has to be true, and the checks that show it.
 
     A `guard` is true before the work and meant to stay so. Results of heavy checks are kept while no file of
-    `affected_paths` changes.
+    `affected_paths` changes. The checks `in_words` were written as a sentence. `outcomes` say what is true in the end;
+    only judgement tells. `waits_for` names the items that have to pass first; `wants` names those whose output is
+    shown, and what is expected of it. Once passed, the item is begun again `every` so many seconds. `form` is the rest
+    of what people wrote, for the workflow. `contract` is the digest of all that has to be shown: answers that were
+    given for another do not count.
     """
 
     id: str
@@ -167,6 +195,16 @@ class CaseItem:
     checks: list[CheckRow]
     affected_paths: list[str] = field(default_factory=list)
     guard: bool = False
+    in_words: list[str] = field(default_factory=list)
+    outcomes: list[str] = field(default_factory=list)
+    waits_for: list[str] = field(default_factory=list)
+    wants: dict[str, str] = field(default_factory=dict)
+    every: float = 0.0
+    left_for_user: list[str] = field(default_factory=list)  # outcomes that only the user can show
+    judged_with: list[str] = field(default_factory=list)  # options that the verb which judges it cannot do without
+    text: str = ""  # what is said about it at length
+    form: Json = field(default_factory=dict)
+    contract: str = ""
 
     @property
     def data(self) -> Json:
@@ -174,8 +212,22 @@ class CaseItem:
 
     @cached_property
     def questions(self) -> list[CheckRow]:
-        """The checks that only a judge can decide."""
-        return [check for check in self.checks if check["type"] == "judge"]
+        """What only a judge can decide: checks in words, and every outcome."""
+        asked = [check for check in self.checks if check["type"] == "judge"]
+        for number, outcome in enumerate(self.outcomes, start=1):
+            question: CheckRow = {"id": f"outcome {number}", "type": "judge", "question": f"Is this so: {outcome}"}
+            asked.append(question)  # no id of a check has a blank
+        return asked
+
+    @property
+    def needs_judgement(self) -> bool:
+        """Whether its checks leave something that no code decides."""
+        return len(self.mechanical) < max(len(self.checks), 1)
+
+    @property
+    def as_written(self) -> list[Any]:
+        """Its checks as people wrote them, sentences among them."""
+        return [check["question"] if check["id"] in self.in_words else check for check in self.checks]
 
     @cached_property
     def mechanical(self) -> list[CheckRow]:
@@ -209,7 +261,8 @@ class Case:
     """A run as its ledger tells it. `opened` is the row of the open round, or of the last one.
 
     `judged` has every judgement and `briefs` every brief, whatever the round: what a judge found of the same files
-    stands. `early` counts over the whole run, so that a new round gives none back.
+    stands. `early` counts over the whole run, so that a new round gives none back. `ends` are the ends that stand, of a
+    run that is begun again after one.
     """
 
     flow: Flow
@@ -224,13 +277,59 @@ class Case:
     briefs: list[CaseRow] = field(default_factory=list)
     early: int = 0
     ended: CaseRow | None = None
+    ends: list[CaseRow] = field(default_factory=list)
     rows: list[CaseRow] = field(default_factory=list)
+    opened_at: int = 0  # the place of `opened` among the rows
+    is_in_round: bool = False
+    waiting: CaseRow | None = None  # until a round is opened
+    is_changed: bool = False  # what it asks for, while it was under way
+    looked: CaseRow = field(default_factory=NO_ROW.copy)  # the last look at the checks of this round
+    ready_at: str = ""  # what shows the work is no older
+    tree_of_end: str = ""  # the files on which the end was last seen to hold
 
     # How it stands
 
     @property
     def is_open(self) -> bool:
         return self.ended is None
+
+    @property
+    def item(self) -> CaseItem:
+        """The only item of a run that was filed for it."""
+        return self.items[0]
+
+    @property
+    def name(self) -> str:
+        """What it is called: by its only item if it was filed, else by its run."""
+        return f"{self.flow.unit} {self.item.id}" if self.flow.is_filed else f"{self.flow.name} run {self.run}"
+
+    @property
+    def mark(self) -> ItemMark:
+        return self.marks[self.item.id]
+
+    @property
+    def contract(self) -> str:
+        return self.items[0].contract if self.items else ""
+
+    @property
+    def answers(self) -> dict[str, CaseRow]:
+        """The answers of the working agent in this round, by question, whatever has changed since."""
+        return {row["question"]: row for row in self.rows_of_round("answered")}
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What the agent said with the newest judgement or end of what is asked now."""
+        for row in reversed(self.rows):
+            if "words" in row:
+                said: dict[str, str] = row["words"]
+                return said
+            if row["kind"] == "started":
+                break
+        return {}
+
+    @property
+    def is_begun(self) -> bool:
+        return bool(self.opened)
 
     @property
     def how(self) -> str:
@@ -265,7 +364,7 @@ class Case:
     # The open round, or the last one
 
     def rows_of_round(self, kind: str) -> list[CaseRow]:
-        return [row for row in self.rows if row["kind"] == kind and row.get("iteration") == self.round]
+        return [row for row in self.rows[self.opened_at :] if row["kind"] == kind]
 
     def reason_to_skip(self, step: str) -> str | None:
         """Return why the agent skips a step of this round, if it does."""
@@ -389,6 +488,15 @@ class Case:
         return f"the {units} are the agent's own, the user did not confirm them"
 
     @property
+    def filed_by(self) -> str:
+        return "user" if self.is_confirmed else str(self.started.get("actor") or "agent")
+
+    @property
+    def left_for_user(self) -> list[str]:
+        """What only the user can show, once all else is done."""
+        return [] if self.how == "pass" else self.item.left_for_user
+
+    @property
     def reduced_scope(self) -> str:
         return str(self.started.get("reduced_scope") or "")
 
@@ -427,16 +535,16 @@ def fold(flow: Flow, rows: list[CaseRow], run: str) -> Case | None:
     case = Case(flow, run, rows=rows)
     try:
         fields = {**FIELDS, flow.round_row: OF_A_ROUND, flow.early_row: OF_AN_EARLY_VERDICT}
-        for row in rows:
+        for place, row in enumerate(rows):
             require_fields(row, fields.get(row["kind"], ()))
-            if case.started:
-                _apply(case, row)
-            elif row["kind"] == "started":
-                _begin(case, row)
+            if row["kind"] == "started":
+                _start(case, row, place)
+            elif case.started:
+                _apply(case, row, place)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"the ledger of {flow.name} run {run} has a row nobody can read: {error}"
         raise Unreadable(what, fix=flow.start) from None
-    return case if case.started and case.opened else None  # its first round is opened with it
+    return case if case.started and (case.opened or flow.is_filed) else None  # else its first round is opened with it
 
 
 def require_fields(row: Mapping[str, Any], names: Iterable[str]) -> None:
@@ -445,36 +553,61 @@ def require_fields(row: Mapping[str, Any], names: Iterable[str]) -> None:
         raise KeyError(f"{row['kind']} without {', '.join(missing)}")
 
 
-def _begin(case: Case, row: CaseRow) -> None:
+def _start(case: Case, row: CaseRow, place: int) -> None:
+    """Read what is asked for. Filed again, a run goes on in its round; one that is over is as if it were new."""
     require_objects(row.get("after"), row.get("request"))
-    case.started = row
-    case.session, case.root = str(row["session"]), str(row["root"])
     int(row["max_iterations"])
-    for given in row["items"]:
-        item = CaseItem(**given)
-        case.items.append(item)
-        case.marks[item.id] = ItemMark(case.flow.begins_as)
+    items = [CaseItem(**given) for given in row["items"]]
+    is_over = case.how not in ("", "safeguard")
+    if is_over or not case.started:
+        case.ready_at = str(row.get("ts"))
+    if is_over:
+        case.opened, case.opened_at, case.looked, case.is_changed = NO_ROW, place, NO_ROW, False
+    elif case.opened and items != case.items:
+        case.is_changed = True
+    case.started, case.items, case.ended, case.waiting = row, items, None, None
+    case.session, case.root = str(row["session"]), str(row["root"])
+    case.marks = {item.id: ItemMark(case.flow.begins_as) for item in items}
 
 
-def _apply(case: Case, row: CaseRow) -> None:
+def _apply(case: Case, row: CaseRow, place: int) -> None:
     kind = row["kind"]
     if kind == case.flow.round_row:
         int(row["iteration"])
-        case.opened = row
+        case.opened, case.opened_at, case.is_in_round = row, place, True
+        case.ended, case.waiting, case.looked = None, None, NO_ROW
+        case.session = str(row.get("session") or case.session)  # whoever opens a round has the run
+        if row.get("again"):
+            case.ready_at = str(row.get("ts"))
+            case.ends = [end for end in case.ends if any(item.every for item in case.items)]
+            case.marks = {item.id: ItemMark(case.flow.begins_as) for item in case.items}
     elif kind == case.flow.early_row:
         case.early += 1
     elif kind == "brief":
         case.briefs.append(row)
+    elif kind == "looked":
+        case.looked = row
+        has_passed = all(check["result"] == "pass" for check in row["checks"])
+        if case.ended is not None and has_passed:
+            case.tree_of_end = row.get("tree", "")  # looked at again when a later item was finished
+    elif kind == "waits":
+        case.waiting, case.is_in_round = row, False
     elif kind == "judged":
         require_objects(*row["results"].values())
         case.marks = marks_of(case.flow, row, case.items)
         for item in case.items:
             require_fields({"kind": f"result of {item.id}", **row["results"][item.id]}, ("result", "source"))
         case.judged.append(row)
+        case.is_in_round = False
     elif kind == "ended":
-        case.ended = row
-    elif kind == REOPENED:  # in the round in which it ended
-        case.ended = None
+        case.ended, case.is_in_round = row, False
+        case.ends.append(row)
+        case.tree_of_end = row.get("tree", "")
+        if row["how"] == "pass" and any(item.every for item in case.items):
+            case.ready_at = str(row.get("ts"))
+    elif kind == REOPENED and case.ended is not None:  # in the round in which it ended
+        case.ended, case.is_in_round = None, True
+        case.ends = case.ends[:-1]
     elif kind == "adopted":
         case.session = str(row["session"])
     elif kind == "moved":

@@ -6,21 +6,23 @@ ledger, so that nobody can write a result beside it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from omo.digest import sha256
-from omo.engine.answers import results_of
-from omo.engine.case import Case, CaseItem, CheckRow, ItemResult, digest_of
+from omo.engine.answers import FOR_JUDGEMENT, Owed, questions
+from omo.engine.case import Case, CaseItem, CaseRow, CheckRow, CheckSeen, ItemResult, digest_of
+from omo.engine.hearing import Heard
 from omo.engine.runs import CaseRun
-from omo.errors import OmoError
+from omo.errors import NotEvaluable, OmoError
 from omo.proof import globs, pins
 from omo.proof.checks import Check, CommandCheck, MetricCheck, parse_checks
-from omo.proof.evaluate import Observation, evaluate
+from omo.proof.evaluate import ChecksVerdict, Observation, evaluate
 from omo.proof.gate_runs import Subject
-from omo.text import clip, listed
+from omo.text import clip, counted, listed
 from omo.work import proving
 from omo.work.files import Files
 from omo.work.judge import RESULTS, JudgeResult, Key
@@ -61,19 +63,69 @@ class Evaluation:
     subject: Subject
     heavy: float
     clock: Callable[[], float]
+    judged: Heard | None = None  # if the agent may answer in the judge's place
     notes: list[str] = field(default_factory=list)  # what the end has to name, and what lowers nothing
+    seen: list[CheckSeen] = field(default_factory=list)  # what each check said, of a filed item
+    asked: list[Owed] = field(default_factory=list)  # what the agent answers, and how that stands
     _observed: dict[tuple[str, str | None], tuple[Observation, float]] = field(default_factory=dict)
 
     def results(self, *, reuses: bool) -> dict[str, ItemResult]:
         """Look at every item, however it stood. A check that ran for an earlier call is not run again."""
         pinned = pins.pinned(self.run.caller.state)
+        if self.case.flow.is_filed:
+            return {self.case.item.id: self._filed(pinned)}
         results = {}
+        answered = [CheckResult(step.name, step.result, step.why, ANSWERED) for step in self._asked()]
         for item in self.case.items:
-            checks = [self._check(pinned, item, check, reuses) for check in item.checks]
-            for need, answer in results_of(self.case, self.files).items():
-                checks.append(CheckResult(need, answer.result, answer.evidence, ANSWERED))
-            results[item.id] = result_of(checks)
+            results[item.id] = result_of(
+                [*(self._check(pinned, item, check, reuses) for check in item.checks), *answered]
+            )
         return results
+
+    def _asked(self) -> list[Owed]:
+        """Return the answers that hold up a pass: those that gate, and any that found something broken."""
+        self.asked = questions(self.case, self.judged, self.files)
+        flow = self.case.flow
+        return [step for step in self.asked if flow.answers[step.name].gates or step.state == "failed"]
+
+    def _filed(self, pinned: pins.CheckPins) -> ItemResult:
+        """Look at the only item, whose checks in words are settled by a judge, else by the agent's own answers."""
+        judged = self.judged
+        self.seen = seen_by(look_at_checks(self.run, pinned), judged)
+        checks = []
+        for check in self.seen:
+            if check["type"] not in FOR_JUDGEMENT:
+                checks.append(CheckResult(check["id"], check["result"], check["reason"]))
+        if judged is not None and judged.state in ("done", "failed"):
+            result = "pass" if judged.state == "done" else "fail"
+            checks.append(CheckResult("judge", result, judged.why, "judge"))
+        checks += [CheckResult(step.name, step.result, step.why, ANSWERED) for step in self._asked()]
+        return result_of(checks)
+
+    @property
+    def looked_rows(self) -> list[CaseRow]:
+        return [looked_row(self.seen, Files(self.run.caller.root))] if self.case.flow.is_filed else []
+
+    @property
+    def why(self) -> str:
+        """Say why a filed item does not pass; else what of it was seen to hold."""
+        code = [check for check in self.seen if check["type"] not in FOR_JUDGEMENT]
+        broken = [f"check {check['id']}: {check['reason']}" for check in code if check["result"] == "fail"]
+        if self.judged is not None and self.judged.state == "failed":
+            broken.append(f"judge: {self.judged.why}")
+        broken += [f"{step.name}: {step.why}" for step in self.asked if step.state == "failed"]
+        if broken:
+            return "; ".join(broken)
+        unclear = []
+        for check in code:
+            if check["result"] == "unknown":
+                unclear.append(f"check {check['id']} could not be evaluated: {check['reason']}")
+        for step in self.asked:
+            if step.is_open and self.case.flow.answers[step.name].gates:
+                unclear.append(step.text)
+        answered = [step.name for step in self.asked if not step.is_open]
+        facts = [passes(self.seen), f"answered: {', '.join(answered)}" if answered else ""]
+        return "; ".join(unclear or filter(None, facts))
 
     def _check(self, pinned: pins.CheckPins, item: CaseItem, check: CheckRow, reuses: bool) -> CheckResult:
         name, digest, goal = check["id"], digest_of(check), self.run.pinned_for(item.id)
@@ -126,6 +178,41 @@ class Evaluation:
         return replace(observation, result="pass", reason=reason, observed="")
 
 
+def look_at_checks(run: CaseRun, pinned: pins.CheckPins) -> ChecksVerdict:
+    """Return what the checks of a filed item say of the files as they are. The file that asks is not the work."""
+    case = run.require_state()
+    tree = pinned.tree(run.caller.root, goal=run.pinned_for(case.item.id), source=case.source)
+    return evaluate(parse_checks(case.item.as_written), tree)
+
+
+def seen_by(verdict: ChecksVerdict, judged: Heard | None = None) -> list[CheckSeen]:
+    """Return what each check said; of one in words what the judge said, if it passed all of them."""
+    seen = []
+    for check in verdict.checks:
+        result, reason = str(check.result), check.reason
+        if judged is not None and judged.state == "done" and check.type in FOR_JUDGEMENT:
+            result, reason = "pass", f"the judge: {judged.answers[check.id].evidence}"
+        said: CheckSeen = {"id": check.id, "type": check.type, "result": result, "reason": reason}  # type: ignore[typeddict-item]
+        said["observed"] = check.observed
+        seen.append(said)
+    return seen
+
+
+def looked_row(seen: list[CheckSeen], files: Files) -> CaseRow:
+    """Return the row that keeps what the checks said, and of which files if those can be seen."""
+    row: CaseRow = {"kind": "looked", "checks": seen}
+    with contextlib.suppress(NotEvaluable):
+        row["tree"] = files.tree
+    return row
+
+
+def passes(seen: Sequence[CheckSeen]) -> str:
+    """Say how many checks pass: `1 of 1 check passes`; nothing if none does."""
+    passed = sum(check["result"] == "pass" for check in seen)
+    verb = "passes" if len(seen) == 1 else "pass"
+    return f"{passed} of {counted(len(seen), 'check')} {verb}" if passed else ""
+
+
 def result_of(checks: Sequence[CheckResult]) -> ItemResult:
     """Return the result of an item: any check that fails fails it, any that is unknown leaves it unknown.
 
@@ -162,6 +249,8 @@ def named_checks(case: Case) -> list[tuple[str, Check | str, bool]]:
     for item in case.items:
         for number, check in enumerate(parse_checks(item.checks), start=1):
             name = item.id if len(item.checks) == 1 else f"{item.id}.{number}"
+            if case.flow.is_filed:
+                name = item.checks[number - 1]["id"]
             checks.append((name, check, case.is_confirmed))
     return checks
 

@@ -16,6 +16,7 @@ from omo.work.status import Command, NextStep, command, named, units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.engine.judging import Said
     from omo.engine.runs import CaseRun
     from omo.state.rows import LetThrough, Outcome
 
@@ -82,10 +83,14 @@ def question(case: Case) -> str:
 # The row of an end
 
 
-def ended_by_judgement(case: Case, judged: CaseRow) -> CaseRow | None:
+def ended_by_judgement(case: Case, judged: CaseRow, said: Said | None = None) -> CaseRow | None:
     """Return the `ended` row that is written with a judgement; None if the run goes on."""
     if judged["decision"] == "replan":
         return None
+    if said is not None:
+        how = said.how if judged["verdict"] == "pass" else "safeguard"
+        row: CaseRow = {"kind": "ended", "how": how, "verdict": judged["verdict"], "receipt": None}
+        return row | {"outcome": said.outcome, "why": said.why, "words": said.words, "tree": judged["tree"]}
     after = replace(case, marks=marks_of(case.flow, judged, case.items), judged=[*case.judged, judged])
     if judged["decision"] == "safeguard":
         return _ended(after, "safeguard")

@@ -11,6 +11,8 @@ from omo.work.status import plural
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pydantic import BaseModel
+
     from omo import options
     from omo.engine.case import Case, CaseItem
     from omo.engine.runs import CaseRun
@@ -82,11 +84,34 @@ class RoundStep:
 
 @dataclass(frozen=True)
 class Answered:
-    """What a workflow makes of an answer: `ok`, `gap` (recorded, holds nothing up) or `failed`."""
+    """What a workflow makes of an answer: `ok`, `gap` (let pass without an answer) or `failed`.
+
+    The answer is stale once a file of `artifacts` has another digest. `unseen` is what it cites and nobody looked at,
+    `gaps` is what it leaves open, and `missing` is what the item never asked for. None of these holds anything up.
+    """
 
     result: Literal["ok", "gap", "failed"] = "ok"
     why: str = ""
     gaps: tuple[str, ...] = ()
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    unseen: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question that the working agent itself answers: `read` reads an answer strictly, and `judge` judges it.
+
+    `form` shows what an answer looks like. The question is answered `after` another. `gates`: a round that needs the
+    answer does not pass without it. `is_repeatable`: the answer of one item may be that of another, word for word.
+    """
+
+    read: Callable[[Any], BaseModel]
+    judge: Callable[[CaseRun, Any], Answered]
+    form: str = ""
+    after: str = ""
+    gates: bool = True
+    is_repeatable: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +121,9 @@ class Flow:
     `turn` moves an item: its mark, a result (pass, fail, unknown) and the round go in, its new mark comes out.
     `statuses` stand in the order in which a judgement lists them. With a `letter` C, what the user typed is the item
     C0, and a run without a file takes the project's own checks as C1, C2 and C3.
+
+    `is_filed`: each item is a run of its own. It is filed once for the project, under its own name, and a session
+    begins each of its rounds. All runs that a session began are its one piece of work.
     """
 
     name: str  # of its row in omo.table, and the first word of its commands
@@ -112,7 +140,12 @@ class Flow:
     most_early: int = 3  # how often a verdict may be asked for over steps that did not happen
     small_change: int = 50  # lines; below that a step may be skipped
     needs: Callable[[Case], tuple[str, ...]] = lambda case: ()  # questions that the working agent itself has to answer
-    answers: Mapping[str, Callable[[CaseRun, Any], Answered]] = field(default_factory=dict)  # one function for each
+    answers: Mapping[str, Question] = field(default_factory=dict)  # these, by name
+    is_filed: bool = False
+    most_briefs: int = 3  # how often in a round the judge is asked, if the agent may answer in its place
+    checks_may_write: bool = False  # the results of checks stand, though their commands have changed files
+    start_verb: str = "start"
+    judge_verb: str = "judge"
     round_row: str = "round"  # the kind of the row that opens a round
     early_row: str = "early"  # of the row that notes a verdict asked for too early
 
@@ -157,11 +190,15 @@ class Flow:
 
     @property
     def start(self) -> str:
-        return f"omo {self.name} start"
+        return f"omo {self.name} {self.start_verb}"
 
     @property
     def judge(self) -> str:
-        return f"omo {self.name} judge"
+        return f"omo {self.name} {self.judge_verb}"
+
+    @property
+    def answer(self) -> str:
+        return f"omo {self.name} answer"
 
     @property
     def brief(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from omo.clock import seconds
@@ -39,7 +39,8 @@ from omo.work.status import NextStep, command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Base
+    from omo.engine.hearing import Heard
+    from omo.state.rows import Base, Outcome
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
 MOST_NAMED = 5
@@ -74,12 +75,48 @@ class Judgement(NamedTuple):
         return str(self.row["verdict"]) if self.is_closed else "unknown"
 
 
+@dataclass(frozen=True)
+class Said:
+    """What a verb of the workflow adds to a judgement: why, the agent's words, and how the run ends if it does."""
+
+    why: str
+    words: dict[str, str]
+    outcome: Outcome
+    notes: Sequence[str] = ()
+    how: str = "pass"  # how a pass ends it
+
+
 class Applied(NamedTuple):
     """What a round comes to if it is closed on its results."""
 
     marks: dict[str, ItemMark]
     verdict: str
     decision: str
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What one look saw of every item. Nothing of it is written yet."""
+
+    case: Case
+    files: Files
+    before: Base
+    after: Files
+    results: dict[str, ItemResult]
+    applied: Applied
+    answers: JudgeAnswer
+    evaluation: Evaluation
+    report: StepReport
+    notes: list[str]
+
+    @property
+    def verdict(self) -> str:
+        return self.applied.verdict
+
+    @property
+    def tree(self) -> str:
+        """The files that the results are about."""
+        return self.after.tree if self.case.flow.checks_may_write else self.files.tree
 
 
 def judge(
@@ -95,45 +132,72 @@ def judge(
     report = look(run, files)
     if not report.ok:
         raise _too_early(run, case, report)
+    seen = look_at_items(run, files, report, _answers(run, case, files, result_text), heavy=heavy, clock=clock)
+    row = record(run, seen)
+    has_unknown = any(answer.result == "unknown" for answer in seen.answers.answers.values())
+    if seen.verdict == "unknown" and has_unknown and seen.after.tree == files.tree:
+        ask(run, files)  # an answer counts once: a new judge gets a new brief
+    if seen.verdict != "unknown" and run.caller.row().get("awaits"):
+        expect(run.caller, None)
+    return Judgement(row, seen.notes, run.publish())
+
+
+def look_at_items(
+    run: CaseRun,
+    files: Files,
+    report: StepReport,
+    answers: JudgeAnswer,
+    judged: Heard | None = None,
+    *,
+    heavy: float = HEAVY_SECONDS,
+    clock: Callable[[], float] = time.monotonic,
+) -> Looked:
+    """Look at every item, and say what a judgement would come to."""
+    case = run.require_state()
     before = base.take(files.root, os.environ, run.caller.state)  # with what is in no commit
-    answers = _answers(run, case, files, result_text)
     notes = answers.notes
-    evaluation = Evaluation(run, case, files, answers.answers, _subject(run, case), heavy, clock)
+    evaluation = Evaluation(run, case, files, answers.answers, _subject(run, case), heavy, clock, judged)
     results = _results(case, evaluation)
     after = Files(files.root)
-    if after.tree != files.tree:
+    if after.tree != files.tree and not case.flow.checks_may_write:
         notes += [CHANGED, *_left_behind(run, after, before)]
         results = {name: result_of([CheckResult(name, "unknown", CHANGED)]) for name in results}
     applied = apply(case, {name: result["result"] for name, result in results.items()})
-    row: CaseRow = {"iteration": case.round, "results": results, "tree": files.tree}
-    row["independence"] = answers.independence
+    return Looked(case, files, before, after, results, applied, answers, evaluation, report, notes)
+
+
+def record(run: CaseRun, seen: Looked, said: Said | None = None) -> CaseRow:
+    """Record what was seen, with what a verb of the workflow adds to it. Returns the row of the judgement."""
+    case, applied = seen.case, seen.applied
+    row: CaseRow = {"iteration": case.round, "results": seen.results, "tree": seen.tree}
+    row["independence"] = seen.answers.independence
     if applied.verdict == "unknown":
         row["kind"] = "judge-unknown"
-        _record(run, case, [row], answers.digest)
-        has_unknown = any(answer.result == "unknown" for answer in answers.answers.values())
-        if has_unknown and after.tree == files.tree:  # an answer counts once: a new judge gets a new brief
-            ask(run, files)
-        return Judgement(row, notes, run.publish())
+        _record(run, case, [*seen.evaluation.looked_rows, row], seen.answers.digest)
+        return row
     row |= {
         "kind": "judged",
-        "files": before,
+        "files": seen.before,
         "marks": {name: asdict(mark) for name, mark in applied.marks.items()},
         "verdict": applied.verdict,
         "decision": applied.decision,
-        "gates": report.gate_rows,
-        "challenges": answers.challenges,
+        "gates": seen.report.gate_rows,
+        "challenges": seen.answers.challenges,
     }
-    if applied.verdict == "pass":
-        row |= _proof(run, case, report, evaluation)
-    # Unless the run is over, the next round is open at once, on the files as they are after it.
-    opens = run.round_row(after, case.round + 1)
-    ended = ends.ended_by_judgement(case, row)
-    if ended is not None and ended["how"] == "pass":
+    if said is not None:
+        row |= {"why": said.why, "words": said.words, "notes": list(said.notes)}
+    elif applied.verdict == "pass":
+        row |= _proof(run, case, seen.report, seen.evaluation)
+    ended = ends.ended_by_judgement(case, row, said)
+    if ended is not None and applied.verdict == "pass":
         ended["files"] = bound.files_of_end(run.caller.root, run.caller.events)
-    _record(run, case, [row, ended or opens], answers.digest)
-    if run.caller.row().get("awaits"):
-        expect(run.caller, None)
-    return Judgement(row, notes, run.publish())
+    rows: list[CaseRow] = [*seen.evaluation.looked_rows, row]
+    if ended is not None:
+        rows.append(ended)
+    elif not case.flow.is_filed:  # the next round is open at once, on the files as they are after it
+        rows.append(run.round_row(seen.after, case.round + 1))
+    _record(run, case, rows, seen.answers.digest)
+    return row
 
 
 def apply(case: Case, results: Mapping[str, str]) -> Applied:
@@ -191,7 +255,10 @@ def _results(case: Case, evaluation: Evaluation) -> dict[str, ItemResult]:
 def _subject(run: CaseRun, case: Case) -> Subject:
     began = read_base(case.started.get("files")) or {"head": None, "files": {}}
     gates = fold_gates(run.caller.events, None)
-    return proving.subject_of(run.caller, began, gates, left=gates.left)
+    left = gates.left
+    if left and case.source in began["files"]:  # the file that asks is no work
+        left = {**left, "files": {**left["files"], case.source: began["files"][case.source]}}
+    return proving.subject_of(run.caller, began, gates, left=left)
 
 
 def _proof(run: CaseRun, case: Case, report: StepReport, evaluation: Evaluation) -> CaseRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -29,11 +30,21 @@ class FlowKind(Kind[Case]):
 
     flow: Flow
 
+    def names(self, state: str) -> list[str]:
+        """Return the names of its runs. Those that were filed are named after their items."""
+        if not self.flow.is_filed:
+            return super().names(state)
+        try:
+            entries = os.listdir(self.home(state))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return sorted(name for name in entries if "." not in name)
+
 
 @cache
 def kind_of(flow: Flow) -> FlowKind:
     home = table.BY_KIND[flow.name].directory
-    what = f"{flow.name} run"
+    what = flow.unit if flow.is_filed else f"{flow.name} run"
     return FlowKind(flow.name, what, flow.prefix, flow.start, home, partial(fold, flow), flow)
 
 
@@ -45,6 +56,12 @@ class CaseRun(Run[Case]):
     @property
     def flow(self) -> Flow:
         return self.kind.flow
+
+    def require_state(self) -> Case:
+        """Return the case, also of a damaged ledger as far as that is whole."""
+        if self.state is None:
+            raise self.damage()
+        return self.state
 
     def require_open(self) -> Case:
         """Return the case. Refused if its ledger is damaged, or if the run has ended."""
@@ -60,6 +77,8 @@ class CaseRun(Run[Case]):
 
     def pinned_for(self, item: str) -> str:
         """Return what the checks of an item are pinned for."""
+        if self.flow.is_filed:
+            return item
         return f"{self.flow.name}/{self.id}/{item}"
 
     def round_row(self, files: Files, number: int) -> CaseRow:

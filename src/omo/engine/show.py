@@ -29,10 +29,17 @@ STILL_JUDGED = ": no work on it; it is judged again all the same"
 
 def beginnings(flow: Flow) -> tuple[Command, ...]:
     """Return the commands that begin a run."""
+    if flow.is_filed:
+        return (command(f"{flow.start} --file FILE", lead=f"write the {flow.unit} down, then"),)
     file = f"--{flow.units} FILE"
     if not flow.letter:
         return (command(f"{flow.start} {file}"),)
     return (command(flow.start, after=f"or with {file}, once {flow.units} are written"),)
+
+
+def named_files(flow: Flow) -> tuple[str, ...]:
+    """Return the ends of a file that the command takes as the user has named it."""
+    return requests.DATA_ENDS if flow.is_filed else ()
 
 
 def status(flow: Flow, viewer: Viewer) -> Status | None:

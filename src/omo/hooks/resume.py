@@ -171,7 +171,7 @@ def _take_up(caller: Caller, source: str, client: str, wanted: str) -> Resumed:
         runs = {kind: summary.get("run") for kind, summary in work}
         # What a run has beside its session's row and ledger. Gates are in that, the goals of verify are the project's.
         for workflow in table.with_runs():
-            if workflow.kind in runs:
+            if workflow.kind in runs and not workflow.is_shared:
                 adopt(workflow.runs, caller, source, str(runs[workflow.kind] or ""))
         after = session.of_client(session.take_up(own, spending.end_unseen_turn(theirs)), client)
         after = budget.taken_up(after, caller.now)

@@ -171,7 +171,7 @@ if TYPE_CHECKING:
         iteration: int  # of ralph's rounds
         max_iterations: int
         passed: list[str]  # criteria that were met at some time
-        goals: list[str]  # of the project, that the session is held to
+        runs: list[str]  # of the project, that the session is held to
         ended: dict[str, Outcome]  # how those ended that are over
 
     class GivenUp(LetThrough):

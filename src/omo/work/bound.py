@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from omo.proof.base import Look, Since
+    from omo.state.journal import Journal
     from omo.state.ledger_rows import Reopened, SessionEvent
-    from omo.state.rows import FilesAtEnd, Summary
+    from omo.state.rows import FilesAtEnd, Outcome, Summary
 
 
 REOPENED = "reopened"
@@ -48,26 +49,27 @@ def reopen(state: str, kind: str, summary: Summary, *, actor: str, now: float, w
     """The ledger of a workflow says that its end does not stand. Plain ultrawork has none but the session's own."""
     from omo.state.journal import Journal
 
-    changed = summary.get("changed")
     row = table.BY_KIND.get(kind)
-    rows: list[Reopened] = []
-    if row is not None and row.journal:
-        directory = os.path.join(state, row.journal)
-        for goal, ended in part(summary, "ended").items():
-            if outcome.of({"outcome": ended})["verdict"] != outcome.ENDED:
-                rows.append({"kind": REOPENED, "goal": goal, "changed": changed})
-    elif row is not None and row.home:
-        directory = os.path.join(state, row.home, paths.file_name_of(str(summary.get("run") or "")))
-        rows.append({"kind": REOPENED, "changed": changed})
-    else:
+    if row is None or not row.home:
         return
-    if not os.path.isdir(directory):
-        return
-    journal = Journal(directory, state)
+    names = [str(summary.get("run") or "")]
+    if "ended" in summary:
+        names = [run for run, ended in part(summary, "ended").items() if not _is_unfinished(ended)]
+    reopened: Reopened = {"kind": REOPENED, "changed": summary.get("changed")}
+    for name in names:
+        directory = os.path.join(state, row.home, paths.file_name_of(name))
+        if os.path.isdir(directory):
+            _append(Journal(directory, state), reopened, actor=actor, now=now, wait=wait)
 
+
+def _is_unfinished(ended: Outcome) -> bool:
+    return outcome.of({"outcome": ended})["verdict"] == outcome.ENDED
+
+
+def _append(journal: Journal, row: Reopened, *, actor: str, now: float, wait: float) -> None:
     def add(_: object) -> tuple[None, list[Reopened]]:
         if journal.problems():  # the workflow's next command finds the damage
             return None, []
-        return None, rows
+        return None, [row]
 
     journal.change(add, actor=actor, now=now, wait=wait)

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from omo import table
+from omo import table as workflows
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.json_text import Json
 from omo.proof import globs
@@ -23,6 +23,7 @@ from omo.state.journal import Journal
 from omo.text import clip, counted
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller
+from omo.work.sections import Table, table
 from omo.workflows.verify import statements
 
 CONNECT_SECONDS = 3.0
@@ -196,7 +197,15 @@ def recorded(state: str, *, goal: str | None = None, overridden: bool = False) -
 
 
 def _journal(state: str) -> Journal:
-    return Journal(os.path.join(state, table.BY_KIND["verify"].claims), state)
+    return Journal(os.path.join(state, workflows.BY_KIND["verify"].claims), state)
+
+
+def tables(state: str, goal: str) -> list[Table]:
+    """Return the claims about a goal, for the report."""
+    rows = []
+    for claim in recorded(state, goal=goal):
+        rows.append((claim.statement, claim.seen.verdict, claim.seen.reason, claim.override))
+    return [table("Claims that were looked into", ("claim", "verdict", "why", "let stand because"), rows)]
 
 
 def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> dict[str, str]:

@@ -1,181 +1,181 @@
-"""Where a verification ends: checks evaluated again, a verdict computed, and all that follows appended as one."""
+"""Where a verification ends: what `omo verify finish` asks beside the engine's judgement, and what follows from it."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 
-from omo.errors import BadInput, NotEvaluable, Refused
+from omo.engine import concluding, filing
+from omo.engine.answers import FOR_JUDGEMENT
+from omo.engine.case import Case, CaseRow
+from omo.engine.checking import look_at_checks, looked_row, passes, seen_by
+from omo.engine.concluding import Findings
+from omo.engine.filed import FiledRuns, closed, require_in_round
+from omo.engine.hearing import heard
+from omo.engine.judging import Looked, Said, look_at_items, record
+from omo.engine.runs import CaseRun
+from omo.engine.steps import StepReport
+from omo.errors import BadInput, Refused
+from omo.json_text import Json
 from omo.proof import pins
-from omo.proof.evaluate import ChecksVerdict, evaluate
+from omo.proof.evaluate import ChecksVerdict
 from omo.result import EXIT_CODES
-from omo.state.runtime import part
-from omo.text import clip
-from omo.work.bound import REOPENED, files_of_end
+from omo.text import clip, counted
+from omo.work import bound, outcome
 from omo.work.citations import require_cited
 from omo.work.files import Files
-from omo.work.outcome import JUDGED
-from omo.workflows.ultrawork.pins import hold
+from omo.work.judge import JudgeAnswer
+from omo.workflows.ultrawork.pins import Held, hold
 from omo.workflows.verify import claims
-from omo.workflows.verify.begin import checks_of
-from omo.workflows.verify.end import Conclusion, GoalDecision, outcome_of
-from omo.workflows.verify.goals import (
-    FOR_JUDGEMENT,
-    OVER,
-    QUESTIONS,
-    VERIFY,
-    CheckSeen,
-    Goal,
-    Goals,
-    GoalStore,
-    Row,
-    closed,
-    known,
-    require_in_progress,
-)
+from omo.workflows.verify.goals import attempts_left, let_stand
 from omo.workflows.verify.questions import pinned_commands
 from omo.workflows.verify.statements import hedges
-from omo.workflows.verify.steps import GoalJudgement, GoalStep, judgement_of, steps
 
-SHORTEST_SUMMARY, LONGEST_SUMMARY = 10, 200
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import LetThrough, Outcome
 
-
-def evaluate_goal(store: GoalStore, goal: Goal, judgement: GoalJudgement | None = None) -> ChecksVerdict:
-    """The goal's checks on the tree as it is now. The goal file, which asks, is not the work."""
-    caller = store.caller
-    tree = pins.pinned(caller.state).tree(Path(caller.root), goal=goal.id, source=goal.source)
-    verdict = evaluate(checks_of(goal.spec), tree)
-    if judgement is None or judgement.state != "done":
-        return verdict
-    checks = []
-    for check in verdict.checks:
-        answer = judgement.answers.get(check.id)
-        if check.type in FOR_JUDGEMENT and answer is not None and answer.result == "pass":
-            check = replace(check, result="pass", reason=f"the judge: {answer.evidence}")
-        checks.append(check)
-    return replace(verdict, checks=checks)
-
-
-def evaluate_now(store: GoalStore, name: str, seen: ChecksVerdict | None = None) -> ChecksVerdict:
-    """Evaluate and record, so that `status` and the session know what is open. `seen` is what the checks said when they
-    were filed just now, which is not asked again."""
-    goal = store.goal(name)
-    verdict = seen or evaluate_goal(store, goal)
-    row = _evaluated(goal, verdict)
-    with contextlib.suppress(NotEvaluable):
-        row["tree"] = Files(store.caller.root).tree
-    store.change_whole(lambda _: (None, [row]))
-    return verdict
-
-
-def _evaluated(goal: Goal, verdict: ChecksVerdict) -> Row:
-    return {
-        "kind": "checks-evaluated",
-        "goal": goal.id,
-        "contract": goal.spec.contract,
-        "verdict": verdict.verdict,
-        "flags": verdict.flags,
-        "checks": [{name: getattr(check, name) for name in CheckSeen._fields} for check in verdict.checks],
-    }
+SHORTEST_SUMMARY, LONGEST_SUMMARY, LONGEST = 10, 200, 160
+LEG, EXPIRED, USERS_LEG = "agent-leg-complete", "expired", "the user closed their leg"
+OVER = ("pass", LEG, EXPIRED)
 
 
 @dataclass
 class FinishedGoal:
-    decision: GoalDecision
-    goal: Goal
+    """What `finish` came to."""
+
+    runs: FiledRuns
+    goal: str
+    verdict: str
+    reason: str
+    notes: list[str] = field(default_factory=list)
     unblocked: list[str] = field(default_factory=list)
-    parent_complete: bool = False
-    overrides: list[str] = field(default_factory=list)
     undone: list[str] = field(default_factory=list)  # goals that ended before, and what of them it broke
 
     @property
-    def exit_code(self) -> int:
-        return EXIT_CODES[self.decision.verdict]
+    def case(self) -> Case:
+        return self.runs.cases[self.goal]
 
     @property
-    def data(self) -> Row:
+    def is_parent_complete(self) -> bool:
+        """Whether its parent's last goal was completed with it. Recurring goals never are, so they do not count."""
+        parent = self.case.item.form["parent"]
+        of_parent = [case for case in self.runs.cases.values() if case.item.form["parent"] == parent]
+        ends = {case.how for case in of_parent if not case.item.every}
+        return bool(parent) and self.case.how == "pass" and ends == {"pass"}
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.verdict]
+
+    @property
+    def data(self) -> Json:
+        case, state = self.case, self.runs.state(self.case)
         return {
-            "goal": self.goal.id,
-            "goal_completed": self.goal.state == "completed",
-            "parent_complete": self.parent_complete,
-            "verdict": self.decision.verdict,
-            "state": self.goal.status,
+            "goal": self.goal,
+            "goal_completed": state == "completed",
+            "parent_complete": self.is_parent_complete,
+            "verdict": self.verdict,
+            "state": state,
             "unblocked": self.unblocked,
-            "reason": self.decision.reason,
-            "notes": list(self.decision.notes),
-            "overrides": self.overrides,
+            "reason": self.reason,
+            "notes": self.notes,
+            "overrides": let_stand(self.runs, self.goal),
             "undone": self.undone,
-            "outcome": self.goal.outcome,
-            "attempts_left": self.goal.attempts_left,
-            "users_leg": self.goal.users_leg,
+            "outcome": outcome.of(case.ended) if case.ended is not None and case.how != "safeguard" else None,
+            "attempts_left": attempts_left(case),
+            "users_leg": case.left_for_user,
         }
 
 
 def finish(
-    store: GoalStore, name: str, *, summary: str, learned: str = "", hypothesis: str | None = None
+    runs: FiledRuns, name: str, *, summary: str, learned: str = "", hypothesis: str | None = None
 ) -> FinishedGoal:
-    store.require_whole()
-    line = _one_line(summary)
-    goal = store.goal(name)
-    if goal.state == "agent-leg-complete":
-        return _close_users_leg(store, goal, line, learned.strip(), hypothesis)
-    if goal.state in OVER:
-        raise closed(goal)
-    require_in_progress(goal)
-    if goal.blocked_by:  # filed anew while it was worked on
-        waits = ", ".join(goal.blocked_by)
-        raise Refused(f"goal {goal.id} is blocked by {waits}", fix=f"omo verify status {goal.blocked_by[0]}")
-    files = Files(store.caller.root)
-    owed = steps(goal, store.caller, files)  # before the checks run: what their commands write stales no answer
-    judgement = judgement_of(goal, store.caller, files)
-    verdict = evaluate_goal(store, goal, judgement)
-    decision = _with_hypothesis(goal, decide(goal, verdict, owed, by=store.caller.by), hypothesis)
-    end = Conclusion(goal, verdict, decision, line, judgement, learned.strip())
-    if decision.is_pass:
-        held = hold(store.caller, is_last=not _others_open(store, goal))
-        unseen = _require_summary(store, goal, line)
-        end = replace(end, held=held, unseen=unseen, earlier=_looked_at_again(store, goal, files))
-    return _conclude(store, end)
+    """Judge a goal, and record how it ended."""
+    line, run = _one_line(summary), runs.run(name)
+    case = run.require_whole()
+    words = {"summary": line, "learned": learned.strip()}
+    if case.item.form["hypothesis"] is None and hypothesis is not None:
+        raise BadInput(f"goal {name} has no hypothesis", fix="leave --hypothesis-result out")
+    if case.how == LEG:
+        return _close_users_leg(runs, run, words, hypothesis)
+    if case.how in OVER and not case.item.every:
+        raise closed(runs, case)
+    require_in_round(runs, case)
+    if blocked := runs.blocked_by(case):  # filed anew while it was worked on
+        raise Refused(f"goal {name} is blocked by {', '.join(blocked)}", fix=f"omo verify status {blocked[0]}")
+    files = Files(runs.caller.root)  # before the checks run: what their commands write stales no answer
+    seen = look_at_items(run, files, StepReport(case.round, {}), JudgeAnswer(), heard(run, files))
+    reason, verdict = seen.evaluation.why, seen.verdict
+    if case.item.form["hypothesis"] is not None:
+        if _is_open(hypothesis, verdict):
+            return _unresolved(runs, run, words, hypothesis, _looked(run, seen))
+        reason = f"{_about(case)} {hypothesis or 'is open'}; {reason}"
+    if verdict == "pass":
+        return _pass(runs, run, seen, words, reason)
+    if verdict == "fail":
+        words["summary"] = ""  # which says what is not so
+    ended = concluding.not_proven(case, reason, Findings(_exceptions(case, runs, line)))
+    record(run, seen, Said(reason, words, ended))
+    return FinishedGoal(runs, name, verdict, reason)
 
 
-def _looked_at_again(store: GoalStore, goal: Goal, files: Files) -> dict[str, ChecksVerdict]:
-    """At the last goal of a session: of those whose ends are told with it, on the files as they are ("the second goal
-    undoes the first, and a third waits for it")."""
-    summary, verdicts = store.caller.summary(VERIFY.name), {}
-    if set(summary.get("goals") or []) - {goal.id}:
-        return {}
-    for name in part(summary, "ended"):
-        other = store.goals.get(name)
-        if other is not None and other.id != goal.id and other.state == "completed" and files.why_lapsed(other.tree):
-            verdicts[name] = evaluate_goal(store, other)
-    return verdicts
+def _pass(runs: FiledRuns, run: CaseRun, seen: Looked, words: dict[str, str], reason: str) -> FinishedGoal:
+    """End a goal that passes. What the agent hands on was looked at, and so are goals that ended before it."""
+    case, caller, name = seen.case, runs.caller, run.id
+    held = hold(caller, is_last=not runs.has_more(name))
+    unseen = _require_summary(run, words["summary"])
+    earlier = filing.look_again(runs, name, seen.files)
+    known = _findings(runs, seen, words["summary"], held, unseen)
+    has_leg = any(step.name == "agent-leg" for step in seen.evaluation.asked)
+    is_leg = (has_leg or (bool(case.left_for_user) and caller.by == "agent")) and not case.item.every
+    if is_leg:
+        left = "; ".join(case.left_for_user) or "their confirmation"
+        reason = f"the agent's leg is done; the user's is pending: {left}"
+        ended = concluding.not_proven(case, reason, known)
+    else:
+        ended = concluding.outcome_of(run, seen, known)
+    notes = _notes(seen)
+    freed = [] if is_leg else runs.freed_by(case)
+    record(run, seen, Said(reason, words, ended, notes, LEG if is_leg else "pass"))
+    undone = {}
+    for other, verdict in earlier.items():
+        if broken := _broken_since(runs.cases[other], verdict):
+            undone[other] = f"goal {other} is open again: {'; '.join(broken)}"
+    filing.reopen_broken(runs, earlier, list(undone))
+    return FinishedGoal(runs, name, "pass", reason, notes, freed, list(undone.values()))
 
 
-def _require_summary(store: GoalStore, goal: Goal, line: str) -> list[str]:
-    """What the agent hands on was looked at: what it cites is so, and what it claims was filed and holds."""
-    caller, what = store.caller, f"--summary of goal {goal.id}"
+def _notes(seen: Looked) -> list[str]:
+    own = [check["id"] for check in seen.evaluation.seen if check["result"] != "pass"]
+    notes = []
+    if own:
+        notes.append(f"settled by the agent's own answers, not by an independent one: {', '.join(own)}")
+    if any(step.name == "q3" and step.is_open for step in seen.evaluation.asked):
+        notes.append("q3, unit or integration: nobody said")
+    return notes
+
+
+def _findings(runs: FiledRuns, seen: Looked, line: str, held: Held, unseen: list[str]) -> Findings:
+    exceptions = _exceptions(seen.case, runs, line)
+    exceptions += [*concluding.found_broken(seen.case, seen), *held.exceptions]
+    doubts = ["how the hypothesis came out is the agent's word"] if seen.case.item.form["hypothesis"] else []
+    return Findings(exceptions, doubts, unseen, held.passing, held.not_yet)
+
+
+def _require_summary(run: CaseRun, line: str) -> list[str]:
+    """Require that what a summary cites is so, and that what it claims was filed as a claim that holds."""
+    caller, what = run.caller, f"--summary of goal {run.id}"
     if caller.by == "user":
         return []
-    unseen = require_cited(caller, what, [line], pinned_commands(store, goal))
-    if still_open := claims.unsettled(caller, line, goal=goal.id, since=goal.begun_at):
-        raise claims.refused(what, goal.id, line, still_open)
+    unseen = require_cited(caller, what, [line], pinned_commands(run))
+    since = str(run.require_state().opened.get("ts"))
+    if still_open := claims.unsettled(caller, line, goal=run.id, since=since):
+        raise claims.refused(what, run.id, line, still_open)
     return unseen
 
 
-def _others_open(store: GoalStore, goal: Goal) -> bool:
-    """Is there more to come: a goal that this session holds, or one that waits for this one?"""
-    mine = store.caller.summary(VERIFY.name).get("goals") or []
-    for other in store.goals.values():
-        is_open = other.id != goal.id and other.state not in OVER and not other.spec.recurring
-        if is_open and (other.id in mine or goal.id in other.blocked_by):
-            return True
-    return False
-
-
 def _one_line(text: str) -> str:
-    """It is what the dependents get to see."""
+    """Read the summary, which is what the dependents get to see."""
     line = text.strip()
     defects = hedges(line)
     if len(line.splitlines()) > 1:
@@ -191,144 +191,96 @@ def _one_line(text: str) -> str:
     return line
 
 
-def _close_users_leg(store: GoalStore, goal: Goal, line: str, learned: str, hypothesis: str | None) -> FinishedGoal:
-    if store.caller.by != "user":
+# A hypothesis, and the user's part
+
+
+def _about(case: Case) -> str:
+    return f"hypothesis {case.item.form['hypothesis']['id']}"
+
+
+def _is_open(result: str | None, verdict: str) -> bool:
+    """Return whether a hypothesis is not settled. One that is settled is verified like any other goal."""
+    return result in (EXPIRED, "pending") or (result is None and verdict != "fail")
+
+
+def _unresolved(
+    runs: FiledRuns, run: CaseRun, words: dict[str, str], result: str | None, looked: CaseRow
+) -> FinishedGoal:
+    case = run.require_state()
+    if result == EXPIRED:
+        reason = f"{_about(case)} expired"
+        ended = concluding.not_proven(case, reason, Findings(_exceptions(case, runs, words["summary"])))
+        run.append(looked, _end(EXPIRED, "unknown", reason, words, ended))
+    else:
+        reason = f"{_about(case)} has not resolved yet"
+        why = f"the hypothesis of goal {run.id} has not resolved yet"
+        waits: CaseRow = {"kind": "waits", "why": why, "words": words}
+        run.append(looked, waits)
+    return FinishedGoal(runs, run.id, "unknown", reason)
+
+
+def _close_users_leg(runs: FiledRuns, run: CaseRun, words: dict[str, str], hypothesis: str | None) -> FinishedGoal:
+    case, caller = run.require_state(), runs.caller
+    if caller.by != "user":
         raise Refused(
-            f"the agent's leg of goal {goal.id} is done; the rest is the user's: {'; '.join(goal.users_leg)}",
-            fix=f"the user closes it: omo verify finish {goal.id} --summary TEXT in a terminal of their own",
+            f"the agent's leg of goal {run.id} is done; the rest is the user's: {'; '.join(case.left_for_user)}",
+            fix=f"the user closes it: omo verify finish {run.id} --summary TEXT in a terminal of their own",
         )
-    verdict = evaluate_goal(store, goal)
-    if broken := _broken_checks(verdict):
-        raise Refused(f"goal {goal.id} cannot be closed: {'; '.join(broken)}", fix="mend it, then finish again")
-    decision = GoalDecision("pass", "the user closed their leg", "completed")
+    seen = seen_by(look_at_checks(run, pins.pinned(caller.state)))
+    if broken := [f"check {check['id']}: {check['reason']}" for check in seen if check["result"] == "fail"]:
+        raise Refused(f"goal {run.id} cannot be closed: {'; '.join(broken)}", fix="mend it, then finish again")
+    looked, reason, freed = looked_row(seen, Files(caller.root)), USERS_LEG, runs.freed_by(case)
+    if hypothesis in (EXPIRED, "pending"):
+        return _unresolved(runs, run, words, hypothesis, looked)
     if hypothesis is not None:  # else it is as it was when the agent's leg was done
-        decision = _with_hypothesis(goal, decision, hypothesis)
-    return _conclude(store, Conclusion(goal, verdict, decision, line, learned=learned))
+        reason = f"{_about(case)} {hypothesis}; {reason}"
+    own = "closed on the agent's own answers"
+    if not case.item.needs_judgement:
+        own = f"{counted(len(case.item.form['verification']['outcomes_agent_leg']), 'outcome')} {own}"
+    known = Findings(_exceptions(case, runs, words["summary"]))
+    facts = [passes(seen)] if passes(seen) else []
+    ended = concluding.finished(run, outcome.ATTESTED, facts, [USERS_LEG, own], known)
+    row = _end("pass", "pass", reason, words, ended)
+    row["files"] = bound.files_of_end(caller.root, caller.events)
+    run.append(looked, {**row, "tree": looked.get("tree", "")})
+    return FinishedGoal(runs, run.id, "pass", reason, unblocked=freed)
 
 
-def decide(goal: Goal, verdict: ChecksVerdict, owed: Sequence[GoalStep], *, by: str) -> GoalDecision:
-    """A real failure outranks everything unknown; nothing unknown ever passes."""
-    broken = _broken_checks(verdict)
-    broken += [f"{step.name}: {step.why}" for step in owed if step.state == "failed"]
-    if broken:
-        return GoalDecision("fail", "; ".join(broken), "pending")
-    unclear, own = [], []
-    for check in verdict.checks:
-        if check.result != "pass" and check.type in FOR_JUDGEMENT:
-            own.append(check.id)
-        elif check.result == "unknown":
-            unclear.append(f"check {check.id} could not be evaluated: {check.reason}")
-    still_open = {step.name: step.text for step in owed if step.is_open}
-    unclear += [text for name, text in still_open.items() if name not in ("finish", "checks", "judge", "q3")]
-    if unclear:
-        return GoalDecision("unknown", "; ".join(unclear))
-    notes = []
-    if own:
-        notes.append(f"settled by the agent's own answers, not by an independent one: {', '.join(own)}")
-    if "q3" in still_open:
-        notes.append("q3, unit or integration: nobody said")
-    is_leg_alone = any(step.name == "agent-leg" for step in owed) or (bool(goal.users_leg) and by == "agent")
-    if is_leg_alone and not goal.spec.recurring:
-        left = "; ".join(goal.users_leg) or "their confirmation"
-        reason = f"the agent's leg is done; the user's is pending: {left}"
-        return GoalDecision("pass", reason, "agent-leg-complete", notes)
-    facts = [verdict.passes] if verdict.passes else []
-    answered = [step.name for step in owed if step.name in (*QUESTIONS, "outcomes") and not step.is_open]
-    if answered:
-        facts.append(f"answered: {', '.join(answered)}")
-    return GoalDecision("pass", "; ".join(facts), "pending" if goal.spec.recurring else "completed", notes)
+def _looked(run: CaseRun, seen: Looked) -> CaseRow:
+    return looked_row(seen.evaluation.seen, Files(run.caller.root))
 
 
-def _broken_checks(verdict: ChecksVerdict) -> list[str]:
-    return [f"check {check.id}: {check.reason}" for check in verdict.checks if check.result == "fail"]
+def _end(how: str, verdict: str, why: str, words: dict[str, str], ended: Outcome) -> CaseRow:
+    return {"kind": "ended", "how": how, "verdict": verdict, "why": why, "words": words, "outcome": ended}
 
 
-def _with_hypothesis(goal: Goal, decided: GoalDecision, result: str | None) -> GoalDecision:
-    """A hypothesis that is settled is verified like any other goal; one that is not cannot be."""
-    if not goal.spec.hypothesis:
-        if result is not None:
-            raise BadInput(f"goal {goal.id} has no hypothesis", fix="leave --hypothesis-result out")
-        return decided
-    about = f"hypothesis {goal.spec.hypothesis['id']}"
-    if result == "expired":
-        return GoalDecision("unknown", f"{about} expired", "expired")
-    if result == "pending" or (result is None and decided.verdict != "fail"):
-        return GoalDecision("unknown", f"{about} has not resolved yet", "pending")
-    return replace(decided, reason=f"{about} {result or 'is open'}; {decided.reason}")
+# What an end has to name
 
 
-def _conclude(store: GoalStore, end: Conclusion) -> FinishedGoal:
-    """One append: the evaluation, the summary, the streak, the unblocking. All of it happened, or none of it."""
-    caller, goal, decision = store.caller, end.goal, end.decision
-    rows, tree = [_evaluated(goal, end.verdict)], ""
-    if decision.verdict != "unknown" or decision.to != "in-progress":  # else what is owed is still owed
-        rows.append(_finished(store, end))
-        tree = rows[-1].get("tree", "")
-    if decision.is_pass and goal.spec.recurring:
-        # The whole step as one row: count, streak and time change together or not at all.
-        streak = goal.streak.achieved(goal.spec.interval, caller.now)
-        achieved = {"streak": streak.current, "longest": streak.longest, "count": streak.count, "at": streak.last}
-        rows.append({"kind": "achieved", "goal": goal.id, **achieved})
-    undone = []
-    for name, verdict in end.earlier.items():
-        other = store.goal(name)
-        rows.append({**_evaluated(other, verdict), "tree": tree})
-        if broken := _broken_since(other, verdict):
-            rows.append({"kind": REOPENED, "goal": name, "changed": None})
-            undone.append(f"goal {name} is open again: {'; '.join(broken)}")
-
-    def record(goals: Goals) -> tuple[list[str], list[Row]]:
-        now = known(goals, goal.id)
-        if (now.attempt, now.state, now.spec) != (goal.attempt, goal.state, goal.spec):
-            raise Refused(f"goal {goal.id} was changed meanwhile", fix=f"omo verify finish {goal.id} again")
-        freed: list[str] = []
-        following: list[Row] = []
-        if decision.is_pass and decision.to != "agent-leg-complete":
-            for other in goals.values():  # those that waited for this goal alone
-                if other.blocked_by == [goal.id] and other.state == "pending":
-                    freed.append(other.id)
-            following.append({"kind": "unblocked", "goal": goal.id, "summary": end.summary, "freed": freed})
-        return freed, [*rows, *following]
-
-    unblocked = store.change_whole(record)
-    after = store.goal(goal.id)
-    let_stand = [claim.let_stand for claim in claims.recorded(caller.state, goal=goal.id, overridden=True)]
-    return FinishedGoal(decision, after, unblocked, _is_parent_complete(store.goals, after), let_stand, undone)
-
-
-def _broken_since(goal: Goal, verdict: ChecksVerdict) -> list[str]:
-    """Why a goal that ended before does not hold on the files as they are now."""
+def _broken_since(case: Case, verdict: ChecksVerdict) -> list[str]:
+    """Return why a goal that ended before does not hold on the files as they are now."""
     by_code = [check for check in verdict.checks if check.type not in FOR_JUDGEMENT]
     broken = [f"check {check.id}: {check.reason}" for check in by_code if check.result != "pass"]
-    if not broken and goal.outcome and goal.outcome["verdict"] == JUDGED:
+    if not broken and case.ended is not None and outcome.of(case.ended)["verdict"] == outcome.JUDGED:
         return ["it was judged on other files"]
     return broken
 
 
-def _finished(store: GoalStore, end: Conclusion) -> Row:
-    goal, decision = end.goal, end.decision
-    row: Row = {
-        "kind": "finished",
-        "goal": goal.id,
-        "category": goal.spec.category,
-        "verdict": decision.verdict,
-        "to": decision.to,
-        "summary": "" if decision.verdict == "fail" else end.summary,  # which says what is not so
-        "reason": decision.reason,
-        "learned": end.learned,
-        "notes": list(decision.notes),
-        "outcome": outcome_of(store, end),
-    }
-    with contextlib.suppress(NotEvaluable):  # then whoever looks later cannot tell either
-        # What the checks were evaluated on, after their commands have written what they write.
-        row["tree"] = Files(store.caller.root).tree
-    if decision.is_pass:
-        row["files"] = files_of_end(store.caller.root, store.caller.events)
-    return row
-
-
-def _is_parent_complete(goals: Goals, goal: Goal) -> bool:
-    """With this goal its parent's last one was completed. Recurring goals never are, so they do not count."""
-    of_parent = [other for other in goals.values() if other.spec.parent == goal.spec.parent]
-    states = {other.state for other in of_parent if not other.spec.recurring}
-    return bool(goal.spec.parent) and goal.state == "completed" and states == {"completed"}
+def _exceptions(case: Case, runs: FiledRuns, line: str) -> list[LetThrough]:
+    """Return claims that stand against what code saw. What was restated since is said by nobody any more."""
+    goal, exceptions = case.item.id, []
+    filed = claims.recorded(runs.caller.state, goal=goal)
+    handed_on = [line]  # and every text of the answers that count
+    for given in case.answers.values():
+        for said in [given["said"], {"why": given["why"]}, *given["said"].get("outcomes", [])]:
+            handed_on += [value for value in said.values() if isinstance(value, str)]
+    for claim in filed:
+        if claim.override and any(claim.is_about(text) for text in handed_on):
+            what = f"goal {goal}: a claim stands against a look by code: {clip(claim.statement, LONGEST)}"
+            exceptions.append(outcome.exception(what, claim.by, clip(claim.override, LONGEST)))
+    if filed and filed[-1].seen.verdict == "fail" and not filed[-1].override:
+        last = filed[-1]
+        if not any(given["ts"] >= last.ts for given in case.answers.values()):
+            what = f"goal {goal}: the last claim about it does not hold: {clip(last.statement, LONGEST)}"
+            exceptions.append(outcome.exception(what, last.by, "it was finished all the same"))
+    return exceptions

@@ -3,65 +3,65 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
+from omo.engine.case import Case
+from omo.engine.filed import FiledRuns
 from omo.errors import OmoError
 from omo.state import ledger, ownership
 from omo.state import store as files
 from omo.text import clip
-from omo.workflows.verify.goals import VERIFY, Goal, GoalStore, Row
+from omo.work.run import Caller
 
-MOST_GUARDRAILS = 10
-
-
-def gap(goal: Goal, question: str, why: str) -> Row:
-    """A soft signal: it never gates, and the next goal of this category is shown it."""
-    return {
-        "kind": "gap",
-        "gap": "verification_gap",
-        "goal": goal.id,
-        "category": goal.spec.category,
-        "question": question,
-        "why": clip(why, 400),
-    }
+MOST_LESSONS = 10
+LONGEST = 200
+FILE = ("verify", "missing-verification-criteria.jsonl")  # below the state directory
 
 
-def log_missing(store: GoalStore, goal: Goal, items: list[str]) -> str:
-    """Properties the goal never asked for. Telemetry for better goals: a failure to write it stops nothing."""
+def log_missing(caller: Caller, case: Case, items: Sequence[str]) -> str | None:
+    """Log properties that the goal never asked for, for better goals. Returns why that failed; it stops nothing."""
     if not items:
-        return ""
-    caller = store.caller
-    path = _missing_file(caller.state)
-    event = {"kind": "missing-criteria", "goal": goal.id, "category": goal.spec.category, "items": items}
-    event["artifact"] = ", ".join(goal.answers["q1"].artifacts) if "q1" in goal.answers else ""
+        return None
+    path = os.path.join(caller.state, *FILE)
+    first = case.answers.get("q1")
+    row = {"kind": "missing-criteria", "goal": case.item.id, "category": case.item.form["category"], "items": items}
+    row["artifact"] = ", ".join(first["artifacts"]) if first else ""
     try:
         ownership.make_state_dir(caller.state)
-        files.make_dir(VERIFY.home(caller.state), caller.state)
+        files.make_dir(os.path.dirname(path), caller.state)
         with files.Lock(path + ".lock", files.deadline(caller.wait)):
-            ledger.append(path, [event], actor=caller.by, now=caller.now)
+            ledger.append(path, [row], actor=caller.by, now=caller.now)
     except (OmoError, OSError) as error:
         return f"{path} could not be written: {error}"
-    return ""
+    return None
 
 
-def guardrails(store: GoalStore, goal: Goal) -> list[str]:
-    """What verifications of this category missed or failed before, newest first. Nothing here can stop a goal."""
+def of_category(runs: FiledRuns, category: str) -> list[str]:
+    """Return what verifications of a category missed or failed before, newest first. Nothing here stops a goal."""
+    told: list[tuple[str, str]] = []
+    for name, case in runs.cases.items():
+        if case.item.form["category"] == category:
+            told += [(str(row["ts"]), line) for row in case.rows for line in _lines(name, row)]
     try:
-        rows = [*store.rows, *ledger.rows(_missing_file(store.caller.state))]
+        for row in ledger.rows(os.path.join(runs.caller.state, *FILE)):
+            if row.get("category") == category and isinstance(row.get("items"), list):
+                asked = [f"{row['goal']} never asked: {clip(str(item), LONGEST)}" for item in row["items"]]
+                told += [(str(row["ts"]), line) for line in asked]
     except (OmoError, OSError) as error:
         return [f"(earlier verifications could not be read: {error})"]
-    rows = [row for row in rows if row.get("category") == goal.spec.category]
-    lines: list[str] = []
-    for row in sorted(rows, key=lambda row: str(row.get("ts")), reverse=True):
-        kind, name = row.get("kind"), row.get("goal")
-        if kind == "gap":
-            lines.append(f"{name} left a gap in {row.get('question')}: {clip(str(row.get('why')), 200)}")
-        elif kind == "finished" and row.get("verdict") == "fail":
-            learned = f" (learned: {row['learned']})" if row.get("learned") else ""
-            lines.append(f"{name} failed: {clip(str(row.get('reason')) + learned, 240)}")
-        elif kind == "missing-criteria" and isinstance(row.get("items"), list):
-            lines += [f"{name} never asked: {clip(str(item), 200)}" for item in row["items"]]
-    return list(dict.fromkeys(lines))[:MOST_GUARDRAILS]
+    told.sort(key=lambda moment_and_line: moment_and_line[0], reverse=True)
+    return list(dict.fromkeys(line for _, line in told))[:MOST_LESSONS]
 
 
-def _missing_file(state: str) -> str:
-    return os.path.join(VERIFY.home(state), "missing-verification-criteria.jsonl")
+def _lines(goal: str, row: object) -> list[str]:
+    """Return what one row of a goal's ledger left open."""
+    assert isinstance(row, dict)
+    if row["kind"] == "gap":
+        return [f"{goal} left a gap in {row['question']}: {clip(row['why'], LONGEST)}"]
+    if row["kind"] == "answered":
+        return [f"{goal} left a gap in {row['question']}: {clip(why, LONGEST)}" for why in row["gaps"]]
+    if row["kind"] == "judged" and row["verdict"] == "fail":
+        learned = row["words"].get("learned")
+        why = f"{row['why']} (learned: {learned})" if learned else row["why"]
+        return [f"{goal} failed: {clip(why, 240)}"]
+    return []

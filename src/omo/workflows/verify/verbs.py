@@ -14,6 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from omo import options
 from omo.context import Context
 from omo.digest import sha256
+from omo.engine import show_filed
+from omo.engine.answers import Owed
+from omo.engine.asking import brief_now
+from omo.engine.case import Case
+from omo.engine.filed import FiledRuns, failed, require_in_round, streak_of
 from omo.errors import BadInput, Refused
 from omo.result import EXIT_CODES, Result
 from omo.state import runtime
@@ -26,14 +31,15 @@ from omo.work.lifecycle import called_off, left_elsewhere, put_aside, put_aside_
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.verify import claims
-from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, VERIFY, Goal, GoalStore
-from omo.workflows.verify.status import found_lines, goal_data, publish_goals
-from omo.workflows.verify.steps import GoalStep, ask_judge, steps
+from omo.workflows.verify.flow import EXAMPLES, FLOW, QUESTIONS
+from omo.workflows.verify.goals import attempts_left, goal_data
 
 if TYPE_CHECKING:
     from omo.proof.pins import PinReport
     from omo.workflows.verify.finish import FinishedGoal
 
+ANSWERS = (*QUESTIONS, *[name for name in EXAMPLES if name not in QUESTIONS])
+HYPOTHESIS_RESULTS = ("confirmed", "corrected", "expired", "pending")
 MOST_NAMED = 5
 CLAIMS: dict[str, tuple[str, ...]] = {
     "absent": (),
@@ -60,7 +66,7 @@ def register(commands: options.Commands) -> None:
     parser.add_argument("--file", required=True, metavar="FILE", help=about)
 
     about = "what only judgement can answer of a goal, for omo:judge to read; its answers count at finish"
-    _of_goal(verbs, "brief", about, brief_judge)
+    _of_goal(verbs, "brief", about, brief)
 
     about = "evaluate again and conclude: exit 0 pass, 3 fail, 4 not decided yet"
     parser = _of_goal(verbs, "finish", about, finish)
@@ -101,14 +107,14 @@ def _of_goal(verbs: options.Commands, name: str, about: str, run: options.Run) -
     return parser
 
 
-def _meant(arguments: argparse.Namespace, store: GoalStore) -> str:
-    """The goal that is named, else the only one that this session is held to, that can be begun, or that another one
-    has begun: a conversation that is gone may have left it."""
+def _meant(arguments: argparse.Namespace, runs: FiledRuns) -> str:
+    """Return the goal that is named, else the only one that this session is held to, that can be begun, or that another
+    one has begun: a conversation that is gone may have left it."""
     if arguments.goal:
         return str(arguments.goal)
-    names = [str(name) for name in store.caller.summary(VERIFY.name).get("goals") or []]
-    for status in ("pending", "in-progress"):
-        names = names or [goal.id for goal in store.goals.values() if goal.status == status]
+    names = [str(name) for name in runs.caller.summary(FLOW.name).get("runs") or []]
+    for state in ("pending", "in-progress"):
+        names = names or [name for name, case in runs.cases.items() if runs.state(case) == state]
     if len(names) != 1:
         listed = ", ".join(clip(name, 60) for name in names[:MOST_NAMED])
         way = f"name it ({listed})" if names else "none is open; omo verify begin --file FILE files one and begins it"
@@ -116,19 +122,19 @@ def _meant(arguments: argparse.Namespace, store: GoalStore) -> str:
     return names[0]
 
 
-def _store(arguments: argparse.Namespace, context: Context) -> GoalStore:
-    """The goals, for the session whose Stop holds until they are finished; none outside the host.
+def _goals(arguments: argparse.Namespace, context: Context) -> FiledRuns:
+    """Read the goals, for the session whose Stop holds until they are finished; for none outside the host.
 
-    Where the journal is damaged, they wait for the user from now on.
+    If one is damaged, its session waits for the user from now on.
     """
     try:
         name = context.session(getattr(arguments, "session", None))
     except BadInput:
         name = ""
-    store = GoalStore(caller_of(context, name))
-    if store.problems:
-        publish_goals(store)
-    return store
+    runs = FiledRuns(FLOW, caller_of(context, name))
+    if runs.damaged:
+        runs.publish()
+    return runs
 
 
 def _read(name: str, context: Context) -> object:
@@ -149,109 +155,117 @@ def _in_project(name: str, context: Context) -> str | None:
 
 
 class Filed(NamedTuple):
-    """A goal from a file, and what is told of it. `report` is None where exactly this goal is filed already."""
+    """A goal from a file, and what is told of it. `report` is None if exactly this goal is filed already."""
 
-    goal: Goal
+    case: Case
     report: PinReport | None
     lines: list[str]
     notes: list[str]
 
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
-    goal, report, lines, notes = _file(arguments, context, _store(arguments, context))
-    following = f"omo verify {'begin' if goal.status == 'pending' else 'status'} {goal.id}"
-    data = {"goal": goal.id, "status": goal.status, "pinned": [], "vacuous": [], "by": goal.by, "next": following}
+    runs = _goals(arguments, context)
+    case, report, lines, notes = _file(arguments, context, runs)
+    state, name = runs.state(case), case.item.id
+    following = f"omo verify {'begin' if state == 'pending' else 'status'} {name}"
+    data = {"goal": name, "status": state, "pinned": [], "vacuous": [], "by": case.filed_by, "next": following}
     if report is not None:
         data |= {"pinned": report.added, "vacuous": report.vacuous}
     return Result(data, "\n".join([*lines, f"Next: {following}"]), notes=notes)
 
 
-def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> Filed:
-    from omo.workflows.verify.begin import add as file_goal
-    from omo.workflows.verify.documents import parse_goal
+def _file(arguments: argparse.Namespace, context: Context, runs: FiledRuns) -> Filed:
+    from omo.engine.filing import file_item
+    from omo.workflows.verify.forms import parse_goal
 
-    spec = parse_goal(_read(arguments.file, context), arguments.file)
+    item = parse_goal(_read(arguments.file, context), arguments.file)
     named = getattr(arguments, "goal", None)
-    if named not in (None, spec.id):
-        raise BadInput(f"{clip(arguments.file, 120)} is goal {spec.id}, and {clip(named, 60)} is named", fix="name one")
+    if named not in (None, item.id):
+        raise BadInput(f"{clip(arguments.file, 120)} is goal {item.id}, and {clip(named, 60)} is named", fix="name one")
     source = _in_project(arguments.file, context) or ""
     digest = "" if arguments.file == "-" else sha256(Path(context.cwd, arguments.file).read_bytes())
-    goal, report = file_goal(store, spec, source=source, digest=digest)
-    publish_goals(store)
-    lines = [f"Exactly this goal {goal.id} is filed already: {goal.status}."]
+    rounds = item.form["max_retries"]
+    run, report = file_item(runs, item, rounds=rounds, source=source, digest=digest)
+    runs.runs[item.id] = run
+    runs.publish()
+    case = run.require_whole()
+    state = runs.state(case)
+    lines = [f"Exactly this goal {item.id} is filed already: {state}."]
     if report is not None:
         checks = counted(len(report.verdict.checks), "check")
-        lines = [f"Goal {goal.id} filed by the {goal.by}: {goal.status}, {checks}."]
+        lines = [f"Goal {item.id} filed by the {case.filed_by}: {state}, {checks}."]
         lines += [f"  passes already, and counts if it fails without the work: {name}" for name in report.vacuous]
     notes = []
-    if unknown := [name for name in goal.spec.predecessors if name not in store.goals]:
-        notes.append(f"{goal.id} names predecessors that nobody has filed yet: {', '.join(unknown)}")
-    return Filed(goal, report, lines, notes)
+    predecessors = dict.fromkeys([*item.waits_for, *item.wants])
+    if unknown := [name for name in predecessors if name not in runs.runs]:
+        notes.append(f"{item.id} names predecessors that nobody has filed yet: {', '.join(unknown)}")
+    return Filed(case, report, lines, notes)
 
 
 def begin(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.verify.begin import begin as begin_goal
-    from omo.workflows.verify.finish import evaluate_now
-    from omo.workflows.verify.lessons import guardrails
+    from omo.engine.filing import look_now, open_round
+    from omo.workflows.verify import lessons
 
-    store = _store(arguments, context)
+    runs = _goals(arguments, context)
     lines: list[str] = []
     notes: list[str] = []
     seen = None
     if arguments.file:
-        filed, report, lines, notes = _file(arguments, context, store)
+        filed, report, lines, notes = _file(arguments, context, runs)
         if report is not None and len(report.added) == len(report.verdict.checks):  # else with another base
             seen = report.verdict
-        arguments.goal = filed.id
-    _note_others(context, store)
-    name = _meant(arguments, store)
-    is_new = begin_goal(store, name, again=arguments.again)
-    verdict = evaluate_now(store, name, seen)
-    notes += put_aside_notes(store.caller, VERIFY.name)
-    if (user := called_off(store.caller, VERIFY.name)) is not None:
-        put_aside(user, VERIFY.name)
-        store.caller.forget()
-    publish_goals(store, began=name)
-    goal = store.goal(name)
-    files = Files(context.root)
-    owed = steps(goal, store.caller, files)
-    lessons = guardrails(store, goal)
-    if not store.caller.session:
+        arguments.goal = filed.item.id
+    _note_others(context, runs)
+    name = _meant(arguments, runs)
+    is_new = open_round(runs, name, again=arguments.again)
+    verdict = look_now(runs.run(name), seen)
+    notes += put_aside_notes(runs.caller, FLOW.name)
+    if (user := called_off(runs.caller, FLOW.name)) is not None:
+        put_aside(user, FLOW.name)
+        runs.caller.forget()
+    runs.publish(began=name)
+    case, files = runs.case(name), Files(context.root)
+    owed = runs.owed(case, files)
+    guardrails = lessons.of_category(runs, case.item.form["category"])
+    if not runs.caller.session:
         notes.append("no session is meant, so no Stop is held for this goal; name one with --session ID")
-    notes += session.cancelled_notes(context.row(store.caller.session))
-    attempt = f"attempt {goal.failures + 1} of {goal.spec.max_retries}"
-    lines.append(f"Goal {goal.id} {'begun' if is_new else 'goes on'} ({attempt}): {clip(goal.spec.title, 200)}")
-    lines += [f"  {check.result:8}{check.id}: {clip(check.reason, 200)}" for check in goal.checks_seen]
-    lines += [f"  {line}" for line in found_lines(goal)]
-    if lessons:
-        lines += ["Earlier verifications of this category:", *(f"  - {lesson}" for lesson in lessons)]
-    data = goal_data(store, goal, owed, files)
-    data |= {"resumed": not is_new, "verdict": verdict.verdict, "flags": verdict.flags, "guardrails": lessons}
+    notes += session.cancelled_notes(context.row(runs.caller.session))
+    attempt = f"attempt {case.mark.fail_count + 1} of {case.most_rounds}"
+    title = clip(case.item.description, 200)
+    lines.append(f"Goal {name} {'begun' if is_new else 'goes on'} ({attempt}): {title}")
+    lines += [f"  {check.result:8}{check.id}: {clip(check.reason, 200)}" for check in verdict.checks]
+    lines += [f"  {line}" for line in show_filed.found_lines(runs, case)]
+    if guardrails:
+        lines += ["Earlier verifications of this category:", *(f"  - {lesson}" for lesson in guardrails)]
+    data = goal_data(runs, case, owed, files)
+    data |= {"resumed": not is_new, "verdict": verdict.verdict, "flags": verdict.flags, "guardrails": guardrails}
     return Result(data, "\n".join([*lines, *_owed_lines(owed)]), notes=notes)
 
 
-def _owed_lines(owed: list[GoalStep]) -> list[str]:
+def _owed_lines(owed: list[Owed]) -> list[str]:
     return ["What it owes:", *(f"  {step.text}" for step in owed)] if owed else []
 
 
 def answer(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.verify import lessons, questions
+    from omo.engine import answers
+    from omo.workflows.verify import lessons
 
-    store = _store(arguments, context)
-    name = _meant(arguments, store)
+    runs = _goals(arguments, context)
+    name, question = _meant(arguments, runs), arguments.question
     if (file := _in_project(arguments.file, context)) and os.path.lexists(os.path.join(context.root, file)):
         raise Refused(
             f"{clip(file, 120)} is a file of the project, which an answer speaks of and cannot be part of",
             fix="hand it over on stdin with --file -, or keep it outside the project",
         )
-    judged = questions.answer(store, name, arguments.question, _read(arguments.file, context))
-    goal = store.goal(name)
-    problem = lessons.log_missing(store, goal, judged.missing)
-    publish_goals(store)
-    owed = steps(goal, store.caller, Files(context.root))
+    require_in_round(runs, runs.case(name))
+    judged = answers.answer(runs.run(name), question, _read(arguments.file, context), list(runs.cases.values()))
+    case = runs.case(name)
+    problem = lessons.log_missing(runs.caller, case, judged.missing)
+    runs.publish()
+    owed = runs.owed(case, Files(context.root))
     shown = {
         "goal": name,
-        "question": arguments.question,
+        "question": question,
         "result": judged.result,
         "reason": judged.why,
         "gaps": judged.gaps,
@@ -261,7 +275,7 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
         "owed": [step.data for step in owed],
     }
     has_failed = judged.result == "failed"
-    lines = [f"{arguments.question} of goal {name}: {judged.result}"]
+    lines = [f"{question} of goal {name}: {judged.result}"]
     if has_failed:
         lines.append(f"  fails the goal: {clip(judged.why, 400)}")
     else:
@@ -272,96 +286,104 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(shown, "\n".join([*lines, *_owed_lines(owed)]), code, [problem] if problem else [])
 
 
-def brief_judge(arguments: argparse.Namespace, context: Context) -> Result:
-    store = _store(arguments, context)
-    name = _meant(arguments, store)
-    text = ask_judge(store, name)
-    publish_goals(store)
-    briefs.issue(store.caller, JUDGE, text)
+def brief(arguments: argparse.Namespace, context: Context) -> Result:
+    runs = _goals(arguments, context)
+    name = _meant(arguments, runs)
+    require_in_round(runs, runs.case(name))
+    text = brief_now(runs.run(name), Files(context.root))
+    runs.publish()
+    briefs.issue(runs.caller, JUDGE, text)
     return Result({"goal": name, "brief": text}, text)
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify.finish import finish as finish_goal
 
-    store = _store(arguments, context)
-    if reopen_if_changed(store.caller, VERIFY.name):
-        store = _store(arguments, context)
-    name = _meant(arguments, store)
+    runs = _goals(arguments, context)
+    if reopen_if_changed(runs.caller, FLOW.name):
+        runs = _goals(arguments, context)
+    name = _meant(arguments, runs)
     given = {"summary": arguments.summary, "learned": arguments.learned, "hypothesis": arguments.hypothesis_result}
     try:
-        done = finish_goal(store, name, **given)
+        done = finish_goal(runs, name, **given)
     except Refused:
-        publish_goals(store)  # a crash may have left the session behind the journal
+        runs.publish()  # a crash may have left the session behind the ledger
         raise
-    publish_goals(store, passed=name if done.decision.is_pass else "")
+    runs.publish(passed=name if done.verdict == "pass" else "")
     return Result(done.data, "\n".join(_finish_lines(done)), done.exit_code)
 
 
 def _finish_lines(done: FinishedGoal) -> list[str]:
-    goal, decision = done.goal, done.decision
-    lines = [f"Goal {goal.id}: {decision.verdict}, now {goal.status}. {clip(decision.reason, 1200)}"]
-    if decision.verdict == "fail":
-        again = f"omo verify begin {goal.id}"
-        if not goal.attempts_left:
+    case, name, data = done.case, done.goal, done.data
+    lines = [f"Goal {name}: {done.verdict}, now {data['state']}. {clip(done.reason, 1200)}"]
+    if done.verdict == "fail":
+        left, again = attempts_left(case), f"omo verify begin {name}"
+        if not left:
             again = f"the user can reopen it: {again} --again WHY"
-        lines.append(f"  {goal.attempts_left} of {goal.spec.max_retries} attempts left: {again}")
-    lines += [f"  {clip(note, 300)}" for note in decision.notes]
-    lines += [f"  overridden: {clip(line, 300)}" for line in done.overrides]
+        lines.append(f"  {left} of {case.most_rounds} attempts left: {again}")
+    lines += [f"  {clip(note, 300)}" for note in done.notes]
+    lines += [f"  overridden: {clip(line, 300)}" for line in data["overrides"]]
     lines += [f"  {clip(line, 300)}" for line in done.undone]
     if done.unblocked:
         lines.append(f"  unblocked: {', '.join(done.unblocked)}")
-    if done.parent_complete:
-        lines.append(f"  every goal of {goal.spec.parent} is complete")
-    if goal.spec.recurring and decision.is_pass:
-        lines.append(f"  {goal.streak.text}")
+    if data["parent_complete"]:
+        lines.append(f"  every goal of {case.item.form['parent']} is complete")
+    if case.item.every and done.verdict == "pass":
+        lines.append(f"  {streak_of(case).text}")
     return lines
 
 
-def _note_others(context: Context, store: GoalStore) -> None:
-    """The goals are the project's, and who is held to them may be another conversation."""
-    other = left_elsewhere("verify", "goals", store.caller)
-    if other is not None and not runtime.is_open(store.caller.summary("verify")):
+def _note_others(context: Context, runs: FiledRuns) -> None:
+    """Note that another conversation is held to goals: they are the project's."""
+    other = left_elsewhere(FLOW.name, FLOW.units, runs.caller)
+    if other is not None and not runtime.is_open(runs.caller.summary(FLOW.name)):
         context.notes.append(other.text)
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    store = _store(arguments, context)
-    _note_others(context, store)
+    runs = _goals(arguments, context)
+    _note_others(context, runs)
     if arguments.goal:
-        goal = store.goal(arguments.goal)
-        files = Files(context.root)
-        owed = steps(goal, store.caller, files)
-        data = goal_data(store, goal, owed, files)
-        lines = [_goal_line(goal), *(f"  {line}" for line in found_lines(goal)), *_owed_lines(owed)]
-        lines += [f"  override: {clip(line, 300)}" for line in data["overrides"]]
-        if goal.spec.recurring:
-            due = "due now" if data["streak"]["due"] else f"due {data['streak']['dueAt']}"
-            lines.append(f"  {goal.streak.text}, achieved {counted(goal.streak.count, 'time')}, {due}")
-        return Result(data, "\n".join(lines), notes=store.problems)
-    lines = [_goal_line(goal) for goal in store.goals.values()]
-    if not lines and store.problems:
-        raise store.damage()
+        return _status_of(runs, runs.case(arguments.goal), Files(context.root))
+    lines = [_goal_line(runs, case) for case in runs.cases.values()]
+    if not lines and runs.damaged:
+        raise runs.damaged[0].damage()
     if not lines:
         lines.append("No goal is filed. omo verify add --file GOAL")
     overrides = []
     for filed in claims.recorded(context.state, overridden=True):
         overrides.append({"goal": filed.goal or None, "override": filed.let_stand})
         lines.append(f"override of {filed.goal or 'no goal'}: {clip(filed.let_stand, 300)}")
-    listed = [{"goal": goal.id, "title": goal.spec.title, "status": goal.status} for goal in store.goals.values()]
-    data = {"goals": listed, "overrides": overrides, "problems": store.problems}
-    return Result(data, "\n".join(lines), notes=store.problems)
+    goals = []
+    for name, case in runs.cases.items():
+        goals.append({"goal": name, "title": case.item.description, "status": runs.state(case)})
+    data = {"goals": goals, "overrides": overrides, "problems": runs.problems}
+    return Result(data, "\n".join(lines), notes=runs.problems)
 
 
-def _goal_line(goal: Goal) -> str:
-    line = f"{goal.id:12}{goal.status}"
-    if goal.status == "blocked":
-        line += f" by {', '.join(goal.blocked_by)}"
-    if goal.failures:
-        line += f", {goal.failed}"
-    if goal.state == "agent-leg-complete":
-        line += clip(f" (left for the user: {'; '.join(goal.users_leg)})", 300)
-    return f"{line}  {clip(goal.spec.title, 100)}"
+def _status_of(runs: FiledRuns, case: Case, files: Files) -> Result:
+    owed = runs.owed(case, files)
+    data = goal_data(runs, case, owed, files)
+    found = [f"  {line}" for line in show_filed.found_lines(runs, case)]
+    lines = [_goal_line(runs, case), *found, *_owed_lines(owed)]
+    lines += [f"  override: {clip(line, 300)}" for line in data["overrides"]]
+    if case.item.every:
+        due = "due now" if data["streak"]["due"] else f"due {data['streak']['dueAt']}"
+        streak = streak_of(case)
+        lines.append(f"  {streak.text}, achieved {counted(streak.count, 'time')}, {due}")
+    return Result(data, "\n".join(lines), notes=runs.problems)
+
+
+def _goal_line(runs: FiledRuns, case: Case) -> str:
+    state = runs.state(case)
+    line = f"{case.item.id:12}{state}"
+    if state == "blocked":
+        line += f" by {', '.join(runs.blocked_by(case))}"
+    if case.mark.fail_count:
+        line += f", {failed(case)}"
+    if state == "agent-leg-complete":
+        line += clip(f" (left for the user: {'; '.join(case.left_for_user)})", 300)
+    return f"{line}  {clip(case.item.description, 100)}"
 
 
 def claim(arguments: argparse.Namespace, context: Context) -> Result:
@@ -371,7 +393,7 @@ def claim(arguments: argparse.Namespace, context: Context) -> Result:
         raise BadInput(f"a statement has at most {LONGEST_TEXT} characters", fix="claim one thing at a time")
     override = arguments.override
     if arguments.goal:
-        _store(arguments, context).goal(arguments.goal)
+        _goals(arguments, context).run(arguments.goal)
     row = claims.file_claim(caller_of(context, ""), filed, statement, goal=arguments.goal, override=override)
     verdict = row["verdict"]
     lines = [f"{verdict:8}{filed.in_words}: {row['reason']}"]

@@ -1,18 +1,26 @@
-"""What people and models write for verify, read strictly: goal files, and one kind of answer for each question."""
+"""The forms that people and models fill in: goal files, and one kind of answer for each question."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, ValidationError
 
+from omo.digest import sha256
+from omo.engine.case import CaseItem
+from omo.engine.filed import HOUR
 from omo.errors import BadInput
-from omo.proof.checks import DOCS, Id, parse_checks
+from omo.proof import documents
+from omo.proof.checks import DOCS, Id, JudgeCheck, dump, ids_of, parse_checks
 from omo.strict import Strict, defects_of, lowered
 from omo.text import counted
-from omo.workflows.verify.goals import FORMS, Spec
+from omo.workflows.verify.flow import EXAMPLES
 
 MOST_ITEMS = 10
+# What says what has to be shown. An answer that was given for something else does not count.
+SHOWN = ("title", "description", "verification", "participants", "guard", "routine")
 
 
 def _listed(value: object) -> object:
@@ -77,8 +85,13 @@ class GoalFile(Strict):
     max_retries: Annotated[int, Field(ge=1, le=100)] = 3
 
 
-def parse_goal(data: object, where: str) -> Spec:
-    """What a goal file asks for, or every defect of it in one answer."""
+def read(path: Path) -> list[CaseItem]:
+    """Read a goal file as the one item of a run."""
+    return [parse_goal(documents.load(path), str(path))]
+
+
+def parse_goal(data: object, where: str) -> CaseItem:
+    """Return what a goal file asks for, or raise BadInput with every defect of it."""
     if not isinstance(data, dict):
         raise BadInput(f"{where} holds {type(data).__name__}, not a goal", fix="give an object with id and title")
     goal, defects = None, []
@@ -95,7 +108,38 @@ def parse_goal(data: object, where: str) -> Spec:
     if goal is None or defects:
         fix = f"mend the fields named, then the same again; {DOCS / 'verify.md'} shows a whole goal"
         raise BadInput(f"{where} is not a goal: {counted(len(defects), 'defect')}", fix=fix, defects=defects)
-    return Spec(**goal.model_dump())
+    return _item(goal)
+
+
+def _item(goal: GoalFile) -> CaseItem:
+    form = goal.model_dump()
+    outcomes, for_agent = goal.verification.outcomes, goal.verification.outcomes_agent_leg
+    listed = parse_checks(goal.verification.checks)
+    checks, in_words = [], []
+    for name, check in zip(ids_of(listed), listed, strict=True):
+        if isinstance(check, str):
+            in_words.append(name)
+            check = JudgeCheck(id=name, type="judge", question=check)
+        pinned: Any = {**dump(check), "id": name}  # type: ignore[dict-item]
+        checks.append(pinned)
+    has_leg = "user" in goal.participants and bool(for_agent)
+    hours = goal.interval_hours or (goal.remind_days or 1) * 24
+    return CaseItem(
+        goal.id,
+        goal.title,
+        checks,
+        guard=goal.guard,
+        in_words=in_words,
+        outcomes=outcomes,
+        waits_for=goal.blocked_by,
+        wants={need.goal_id: need.expects for need in goal.depends_on},
+        every=hours * HOUR if goal.recurring else 0.0,
+        left_for_user=[outcome for outcome in outcomes if has_leg and outcome not in for_agent],
+        judged_with=["--summary", "TEXT", *(["--hypothesis-result", "RESULT"] if goal.hypothesis else [])],
+        text=goal.description,
+        form=form,
+        contract=sha256(json.dumps({name: form[name] for name in SHOWN}, sort_keys=True).encode())[:32],
+    )
 
 
 class Q1(Strict):
@@ -151,12 +195,13 @@ REPLIES: dict[str, type[Strict]] = {
 
 
 def parse_reply(question: str, data: object) -> Any:
+    """Read the answer to a question, or raise BadInput with every defect of it."""
     model = REPLIES[question]
     try:
         return model.model_validate(data)
     except ValidationError as error:
         raise BadInput(
             f"the answer to {question} cannot be used",
-            fix=f"it looks like {FORMS[question]}",
+            fix=f"it looks like {EXAMPLES[question]}",
             defects=defects_of(error, model),
         ) from None
