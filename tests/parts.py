@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,14 @@ IN_CLIENTS = (
     "tests/verify/test_deadlocks.py",
 )
 MARKERS = ("client", "install", "long")
+
+
+def first_of(cases: Iterable[object], count: int) -> list[object]:
+    """Return these cases for a parametrized test of which the short part plays so many, and `--clients` the others."""
+    shown: list[object] = []
+    for number, case in enumerate(cases):
+        shown.append(case if number < count else pytest.param(case, marks=pytest.mark.long))
+    return shown
 
 
 def part_of(item: pytest.Item) -> str:
