@@ -15,8 +15,8 @@ import pytest
 from omo.state import ownership
 from tests.hooks.conftest import Host, data
 from tests.hostile.attacks import ATTACKS, WITNESS, Clone, everything_below, interpreters
-from tests.parts import first_of
 from tests.kept import copied, git_init
+from tests.parts import first_of
 from tests.project import IDENTITY, Project
 from tests.proof.test_base import git
 from tests.terminal import terminal
