@@ -108,13 +108,12 @@ def _asked_for(run: CaseRun, case: Case) -> list[str]:
         lines = [f"{item.id}: {clip(item.description, 500)}"]
         if item.text:
             lines.append("  " + block(item.text, LONGEST_QUESTION).replace("\n", "\n  "))
-        for check in [*item.checks, *item.questions]:
+        outcomes = [asked for asked in item.questions if asked not in item.checks]
+        for check in [*item.checks, *outcomes]:
             if check in item.questions:
                 question = block(check["question"], LONGEST_QUESTION).replace("\n", "\n    ")
-                line = f"  - question {check['id']}: {question}"
+                lines.append(f"  - question {check['id']}: {question}")
             else:
-                line = f"  - code {check['id']}: {method(check)}"
-            if line not in lines:
-                lines.append(line)
+                lines.append(f"  - code {check['id']}: {method(check)}")
         parts.append("\n".join(lines))
     return parts

@@ -141,7 +141,6 @@ class CaseRow(LedgerRow, total=False):
     nonce: str
     digest: str
     again: str  # why the user opened it again
-    told: list[str]  # what whoever works on the round was told of earlier ones
     checks: list[CheckSeen]
     # judged
     results: dict[str, ItemResult]
@@ -154,7 +153,6 @@ class CaseRow(LedgerRow, total=False):
     proof: str
     doubts: list[str]
     allowed: list[str]
-    failing: list[str]
     words: dict[str, str]  # what the agent said with the judgement
     notes: list[str]
     # ended
