@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from omo.clock import stamp
 from omo.engine.filed import HOUR, Streak
 from omo.errors import Refused
+from omo.work import bound
 from omo.workflows.verify import finish
 from omo.workflows.verify.forms import parse_goal
 from tests.verify.workshop import Workshop, checks, path_check
@@ -91,3 +92,36 @@ def test_of_many_who_finish_at_once_one_is_counted(shop: Workshop) -> None:
     assert (streak["current"], streak["longest"], streak["count"]) == (1, 1, 1)
     assert streak["lastAchievedAt"] == stamp(shop.now)
     assert shop.goals.problems == []
+
+
+def take_back(shop: Workshop) -> None:
+    """Files were changed after the end of G1, and before a Stop told it."""
+    summary = shop.publish("G1")["work"]["verify"]
+    bound.reopen(shop.state, "verify", summary, actor="hook", now=shop.now, wait=5)
+
+
+def test_an_end_that_is_taken_back_takes_its_streak_with_it(shop: Workshop) -> None:
+    recurring(shop)
+    for current in (1, 2):
+        shop.tick(7 * HOUR)
+        shop.begin()
+        shop.finish()
+        assert shop.goal().streak["current"] == current
+    take_back(shop)
+    goal = shop.goal()
+    assert (goal.status, goal.streak["current"], goal.count) == ("in-progress", 1, 1)
+    assert shop.finish().verdict == "pass"
+    assert shop.goal().streak["current"] == 2
+
+
+def test_what_waits_for_an_end_that_is_taken_back_is_blocked_again(shop: Workshop) -> None:
+    shop.add(**checks(path_check()))
+    shop.add(id="G2", blocked_by="G1")
+    shop.begin()
+    shop.work()
+    assert shop.finish().unblocked == ["G2"]
+    take_back(shop)
+    assert shop.goal("G2").blocked_by == ["G1"]
+    with pytest.raises(Refused, match="G2 is blocked by G1"):
+        shop.begin("G2")
+    assert shop.finish().unblocked == ["G2"]
