@@ -95,8 +95,7 @@ def test_a_look_loads_neither_filelock_nor_orjson(project: Project, line: str) -
     "line",
     [
         *("gate add lint -- true", "gate remove tests", "gate run", "ulw start", "ulw done --because=it_was_asked"),
-        *("ulw blocked --evidence the_key_is_missing", "ultragoal create-goals --brief Greet", "goal create Greet"),
-        *("stop-continuation", "report"),
+        *("ulw blocked --evidence the_key_is_missing", "ultragoal create-goals --brief Greet", "report"),
     ],
 )
 def test_a_command_that_writes_loads_both(project: Project, line: str) -> None:

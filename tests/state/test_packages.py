@@ -22,7 +22,7 @@ NOW = 1_771_780_801.25
 IN_A_HOOK: Callable[[], Any] = nullcontext
 IN_A_COMMAND = partial(packages.used, only_looks=False)
 IN_A_LOOK = partial(packages.used, only_looks=True)
-SIDES = [IN_A_HOOK, IN_A_COMMAND, IN_A_LOOK]
+SIDES: list[Callable[[], Any]] = [IN_A_HOOK, IN_A_COMMAND, IN_A_LOOK]
 ANY_TEXT = st.text(st.characters(exclude_categories=()))  # also half a character
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.integers(-(2**65), 2**65) | st.floats() | ANY_TEXT,
@@ -64,7 +64,11 @@ def test_each_side_writes_odd_values_alike(value: object) -> None:
     assert len({read(side, in_a_hook) for side in SIDES}) == 1
 
 
-@pytest.mark.parametrize("value", [object(), {"a": {1, 2}}, b"bytes", Path("a"), {"a": NOW, "b": [1j]}], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [object(), {"a": {1, 2}}, b"bytes", Path("a"), {"a": NOW, "b": [1j]}],
+    ids=lambda value: type(value).__name__,
+)
 def test_each_side_refuses_what_is_no_json(value: object) -> None:
     for side in SIDES:
         with pytest.raises(TypeError):
@@ -110,7 +114,8 @@ def test_a_ledger_has_the_same_bytes_whichever_side_appends(
 ) -> None:
     """Also where they take turns: the next row names the digest of the one before."""
     made = []
-    for sides in ([IN_A_HOOK], [IN_A_COMMAND], [IN_A_HOOK, IN_A_COMMAND]):
+    turns: list[list[Callable[[], Any]]] = [[IN_A_HOOK], [IN_A_COMMAND], [IN_A_HOOK, IN_A_COMMAND]]
+    for sides in turns:
         path = tmp_path_factory.mktemp("ledger") / "events.jsonl"
         for number, events in enumerate(batches):
             with sides[number % len(sides)]():
@@ -123,7 +128,7 @@ def test_a_ledger_has_the_same_bytes_whichever_side_appends(
 def test_the_state_has_the_same_bytes_whichever_side_writes_it(tmp_path: Path) -> None:
     def change(row: Any) -> runtime.Change:
         known = {**(row or {}), "ulw": {"enabled": True, "stopBlocks": 1}, "work": {}, "seconds": [1.5, 1e-5, 2**70]}
-        return runtime.Change(None, read_row(known), [{"kind": "activated", "task": "fix “a” \ud800"}])
+        return runtime.Change(None, read_row(known), [{"kind": "activated", "text": "fix “a” \ud800"}])
 
     made = []
     for name, side in (("hook", IN_A_HOOK), ("command", IN_A_COMMAND)):

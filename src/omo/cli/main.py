@@ -120,7 +120,8 @@ def main(
     only_looks = _only_looks(arguments)
     context = Context(environ, cwd, now, has_terminal, is_under_agent=is_under_agent)
     try:
-        with packages.used(only_looks=only_looks):
+        # Nobody need be asked about a report, but it writes a file.
+        with packages.used(only_looks=only_looks and arguments.command != "report"):
             _put_back_first(arguments, context)
             with variables.handing_on(lambda: context.users_variables), bytecode.judgement():
                 result: Result = arguments.run(arguments, context)
