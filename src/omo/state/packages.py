@@ -7,12 +7,15 @@ Both sides take the same lock by the same protocol and write the same bytes. tes
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from omo.json_text import dumps_row
 from omo.state import store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
 # Any nineteen digits in a row may be a number beyond 64 bits, of which orjson makes a float without a word.
 LONG_NUMBER = b"0" * 19
