@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType
 
     from tests.project import Project
 
@@ -29,7 +29,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 WRONG, RIGHT = "def add(a, b):\n    return a - b\n", "def add(a, b):\n    return a + b\n"
 TEST = "import calc\n\ndef test_add():\n    assert calc.add(2, 2) == 4\n"
-GATE = ("python3", "-m", "pytest", "-q", "-p", "no:cacheprovider")
+GATE = ("python3", "-m", "pytest")
 IS_A_FUNCTION = 0x1  # CO_OPTIMIZED: the bodies of modules and classes have not got it
 MOST_SHOWN = 8
 
@@ -85,7 +85,7 @@ def count(story: str) -> Counted:
         environ = {"PATH": path, "HOME": directory, "XDG_STATE_HOME": os.path.join(directory, "state")}
         command = [sys.executable, str(Path(__file__).resolve()), story, os.path.join(directory, "project")]
         printed = subprocess.run(command, env=environ, check=True, capture_output=True, text=True).stdout
-    calls, modules, changes, most = json.loads(printed.rpartition("\n")[2])
+    calls, modules, changes, most = json.loads(printed.splitlines()[-1])
     return Counted(calls, modules, changes, most)
 
 
@@ -99,18 +99,19 @@ def play(story: str, directory: str) -> Counted:
     called: Counter[tuple[str, str]] = Counter()
     changes = 0
 
-    def profile(frame: FrameType, event: str, _: object) -> None:
+    def started(code: CodeType, _: int) -> None:
         nonlocal changes
-        code = frame.f_code
-        if event != "call" or not code.co_filename.startswith(SRC) or not code.co_flags & IS_A_FUNCTION:
-            return
-        called[code.co_filename.removeprefix(SRC), code.co_name] += 1
-        caller = frame.f_back.f_code.co_filename if frame.f_back else ""
-        changes += caller != code.co_filename
+        if code.co_filename.startswith(SRC) and code.co_flags & IS_A_FUNCTION:
+            called[code.co_filename.removeprefix(SRC), code.co_name] += 1
+            caller = sys._getframe(2)
+            changes += caller.f_code.co_filename != code.co_filename
 
-    sys.setprofile(profile)
+    watch = sys.monitoring
+    watch.use_tool_id(watch.PROFILER_ID, "calls")
+    watch.register_callback(watch.PROFILER_ID, watch.events.PY_START, started)
+    watch.set_events(watch.PROFILER_ID, watch.events.PY_START)
     last_step()
-    sys.setprofile(None)
+    watch.set_events(watch.PROFILER_ID, 0)
     modules = {module for module, _ in called}
     most = [(f"{module} {name}", number) for (module, name), number in called.most_common(MOST_SHOWN)]
     return Counted(called.total(), len(modules), changes, most)
