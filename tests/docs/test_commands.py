@@ -79,7 +79,7 @@ ELSEWHERE = [
     Elsewhere(r"python3 bench/joints\.py", "tests/hunt/test_joints.py::test_the_command_prints_a_table", '"joints.py"'),
     Elsewhere(r"python3 bench/install\.py", "tests/install/test_environment.py", "from bench import install"),
     Elsewhere(r"python3 bench/conditions\.py --since main", "tests/test_conditions_bench.py", "from bench.conditions"),
-    Elsewhere(r"python3 bench/short_endings\.py", "tests/test_conditions_bench.py", "import short_endings"),
+    Elsewhere(r'"\$python" bench/short_endings\.py', "tests/test_conditions_bench.py", "import short_endings"),
     Elsewhere(r"python3 bench/proof\.py", "tests/proof/test_unchecked_lines.py", '"proof.py"'),
     Elsewhere(r"python3 bench/experiment\.py", "tests/test_experiment_bench.py", '"experiment.py"'),
     Elsewhere(r"python3 bench/history\.py REPO", "tests/test_experiment_bench.py", '"history.py"'),
