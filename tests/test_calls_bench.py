@@ -1,4 +1,4 @@
-"""`omo ulw done` calls no more functions than bench/calls.py allows, which prints the calls of Stops beside it."""
+"""Benches that count: `omo ulw done` calls no more functions than it may; how many tests assert a sentence."""
 
 from __future__ import annotations
 
@@ -15,3 +15,10 @@ def test_a_command_stays_within_its_calls() -> None:
     assert len(rows) == 3, ran.stdout + ran.stderr
     assert rows[0].startswith("omo ulw done ")
     assert not rows[0].endswith("missed"), ran.stdout
+
+
+def test_the_tests_that_assert_a_sentence_are_counted() -> None:
+    command = [sys.executable, ROOT / "bench" / "phrases.py", "--tests", "work"]
+    ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, cwd="/")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout
