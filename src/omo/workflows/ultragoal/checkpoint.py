@@ -16,6 +16,7 @@ from omo.text import clip, counted
 from omo.work import agents, proving
 from omo.work.agents import Review
 from omo.work.citations import require_cited
+from omo.work.user_pins import hold
 from omo.workflows.ultragoal import receipts, reviewers
 from omo.workflows.ultragoal.brief import require_text
 from omo.workflows.ultragoal.gate.fill import cleaner_report, fill
@@ -26,7 +27,6 @@ from omo.workflows.ultragoal.goals import SAY_WHAT_WAS_SEEN, start_next
 from omo.workflows.ultragoal.next_step import tool_step
 from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt, apply
 from omo.workflows.ultragoal.run import PlanRun, gates_of
-from omo.workflows.ultrawork.pins import hold
 
 MOST_WEAKENED = 20  # in a receipt
 # The parts of a gate that no command of the checkpoint can show.

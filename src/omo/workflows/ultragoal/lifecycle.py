@@ -19,7 +19,7 @@ from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, 
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan, run_of
 from omo.workflows.ultragoal.status import publish_status
 
-CALLEES = [row.kind for row in table.ROWS if row.commands and row.kind != ULTRAGOAL.name]
+CALLEES = [row.kind for row in table.ROWS if row.has_own_ledger and row.kind != ULTRAGOAL.name]
 PHASES = (HANDOFF, "active")  # the others follow from the work itself
 EXAMPLE = '--input \'{"current_phase":"handoff"}\''
 

@@ -9,13 +9,13 @@ from omo.proof.gate_runs import Plain, Subject
 from omo.text import clip, counted, listed
 from omo.work import gates, outcome, proving, requests, task_documents
 from omo.work.gates import Gate
+from omo.work.user_pins import Held
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.critique import is_another_named
 from omo.workflows.ultraplan.next_step import sessions_left, start_command
 from omo.workflows.ultraplan.run import runs_of_repository, unrecorded
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_plan
 from omo.workflows.ultraplan.verify import Verify
-from omo.workflows.ultrawork.pins import Held
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from omo.clock import stamp
 from omo.errors import BadInput, Refused
 from omo.state import store
 from omo.text import block, clip
-from omo.work import bound, outcome
+from omo.work import bound, outcome, user_pins
 from omo.work.citations import require_cited
 from omo.work.lifecycle import require_reason
 from omo.work.publish import note_given_up, take_up_again
@@ -27,7 +27,6 @@ from omo.workflows.ultraplan.run import PlanRun, PlanState, pinned_part, runs_of
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_run
 from omo.workflows.ultraplan.status import in_lines, publish_end, publish_status
 from omo.workflows.ultraplan.verify import Verify
-from omo.workflows.ultrawork import pins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     audit = status.audit
     if audit.verdict != "pass":
         return _not_closed(status)
-    held = pins.hold(run.caller, is_last=not sessions_left(status))
+    held = user_pins.hold(run.caller, is_last=not sessions_left(status))
     commands = pinned_commands(status)
     row = _row_of_end(status, "pass")
     if unverified:

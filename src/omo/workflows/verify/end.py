@@ -14,7 +14,7 @@ from omo.text import clip, counted
 from omo.work import outcome, proving, requests, task_documents, task_items
 from omo.work.gates import fold
 from omo.work.judge import JUDGE
-from omo.workflows.ultrawork.pins import Held
+from omo.work.user_pins import Held
 from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of, commands_of
 from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore

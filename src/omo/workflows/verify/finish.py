@@ -17,7 +17,7 @@ from omo.work.bound import REOPENED, files_of_end
 from omo.work.citations import require_cited
 from omo.work.files import Files
 from omo.work.outcome import JUDGED
-from omo.workflows.ultrawork.pins import hold
+from omo.work.user_pins import hold
 from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of
 from omo.workflows.verify.end import Conclusion, GoalDecision, outcome_of
