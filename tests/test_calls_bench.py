@@ -18,7 +18,7 @@ def test_a_command_stays_within_its_calls() -> None:
 
 
 def test_the_tests_that_assert_a_sentence_are_counted() -> None:
-    command = [sys.executable, ROOT / "bench" / "phrases.py", "--tests", "work"]
+    command = [sys.executable, str(ROOT / "bench" / "phrases.py"), "--tests", "work"]
     ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, cwd="/")
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
