@@ -31,6 +31,10 @@ from omo.workflows.ultraplan.status import in_lines, publish, publish_status, se
 from omo.workflows.ultraplan.verify import Verify
 from omo.workflows.ultrawork import pins
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Outcome
+
 LONGEST = 8000
 
 
@@ -84,10 +88,8 @@ def finish(run: CaseRun, failure: Failure | None = None, *, unverified: str = ""
         return _not_closed(status)
     held = pins.hold(run.caller, is_last=not sessions_left(status))
     commands = pinned_commands(status)
-    row = _row_of_end(status, "pass")
     if unverified:
         commands = [command for command in commands if not command.argv]  # what could be run is an exception
-        row["unverified"] = clip(unverified, 1000)
     results = verify.run_all(Path(run.caller.root), commands, audit.changed)
     if verify.verdict_of(results) != "pass":
         return _not_closed(status, results)
@@ -95,9 +97,8 @@ def finish(run: CaseRun, failure: Failure | None = None, *, unverified: str = ""
     before = {state.path, *audit.allowed, *(violation.path for violation in audit.left_alone)}
     if set(edited) - before:  # by the very commands that were to look at it
         return _not_closed(audit_run(run), results)
-    row["files"] = bound.files_of_end(run.caller.root, run.caller.events)
-    row["outcome"] = outcome_of(status, results, held, unverified)
-    return _close(status, row, results)
+    files = bound.files_of_end(run.caller.root, run.caller.events)
+    return _close(status, "pass", outcome_of(status, results, held, unverified), {"files": files}, results)
 
 
 def _fail(run: CaseRun, failure: Failure) -> FinishedSession:
@@ -109,23 +110,16 @@ def _fail(run: CaseRun, failure: Failure) -> FinishedSession:
     require_reason(failure.error, "--error", "say what was seen, as it was printed")
     require_reason(failure.tried, "--tried", "say what was tried")
     status = audit_run(run)
-    row = _row_of_end(status, "failed")
-    texts = {"error": block(failure.error, LONGEST), "tried": block(failure.tried, LONGEST)}
-    row["asked"] = f"Report: {report_path(run)};"
-    row["failed"] = {"step": failure.step, **texts}
+    failed = {"step": failure.step, "error": block(failure.error, LONGEST), "tried": block(failure.tried, LONGEST)}
     why = f"plan session {state.run} stopped at step {failure.step}: {clip(failure.error, LONGEST_WHY)}"
-    row["outcome"] = outcome.not_proven(why, state.exceptions)
-    return _close(status, row)
+    more: PlanSessionRow = {"asked": f"Report: {report_path(run)};", "failed": failed}
+    return _close(status, "failed", outcome.not_proven(why, state.exceptions), more)
 
 
 def _require_step(state: PlanState, number: int) -> None:
     if number not in state.steps:
         known = ", ".join(map(str, state.steps))
         raise BadInput(f"step {number} is no step of this session", fix=f"name one of {known}")
-
-
-def _row_of_end(status: RunStatus, verdict: str) -> PlanSessionRow:
-    return {"kind": "ended", "how": verdict, "audit": status.audit.verdict, "head": status.audit.head}
 
 
 def _hand_over(run: CaseRun, handoff: str) -> None:
@@ -159,9 +153,6 @@ def abandon(run: CaseRun, reason: str, *, handoff: str = "") -> FinishedSession:
     if state.how in ("pass", "abandoned"):
         return _again(run)
     status = audit_run(run) if state.is_open else RunStatus(run)
-    row = _row_of_end(status, "abandoned")
-    row["reason"] = clip(reason, 1000)
-    row["asked"] = "Begin it again, or leave it?"
     passed = {*state.done, *status.audit.passed}
     left = [str(number) for number in state.steps if number not in passed]
     why = f"plan session {state.run} was ended by the user"
@@ -170,19 +161,21 @@ def abandon(run: CaseRun, reason: str, *, handoff: str = "") -> FinishedSession:
         if left:
             what = f"plan session {state.run} was given up with step {', '.join(left)} of {clip(state.path, 80)} undone"
             note_given_up(run, what, clip(reason, LONGEST_WHY))
-    why = f"{why}: {clip(reason, LONGEST_WHY)}"
-    row["outcome"] = outcome.not_proven(why, state.exceptions)
-    return _close(status, row)
+    ended = outcome.not_proven(f"{why}: {clip(reason, LONGEST_WHY)}", state.exceptions)
+    return _close(status, "abandoned", ended, {"reason": clip(reason, 1000), "asked": "Begin it again, or leave it?"})
 
 
-def _close(status: RunStatus, row: PlanSessionRow, results: Sequence[Verify] = ()) -> FinishedSession:
-    run = status.run
-    run.append(*seen_rows(status), *_verified_rows(status, results), row)
-    if row["how"] == "pass" and run.caller.row().get("givenUp"):
+def _close(
+    status: RunStatus, how: str, ended: Outcome, more: PlanSessionRow, results: Sequence[Verify] = ()
+) -> FinishedSession:
+    run, audit = status.run, status.audit
+    row: PlanSessionRow = {"kind": "ended", "how": how, "audit": audit.verdict, "head": audit.head, "outcome": ended}
+    run.append(*seen_rows(status), *_verified_rows(status, results), {**row, **more})
+    if how == "pass" and run.caller.row().get("givenUp"):
         for earlier in runs_of_repository(run.caller, status.state.path):
             if _answers_for(status, earlier):
                 take_up_again(run.caller, earlier.id)
-    done = _reported(status, row["how"], next_step(status), results)
+    done = _reported(status, how, next_step(status), results)
     publish(status, done.next)
     return done
 

@@ -28,7 +28,6 @@ class PlanSessionRow(CaseRow, total=False):
     head: str | None
     audit: str
     failed: dict[str, Any]
-    unverified: str
     reason: str
 
 
