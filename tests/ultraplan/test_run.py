@@ -55,6 +55,13 @@ def test_a_directory_without_git_cannot_be_started_in(tmp_path: Path) -> None:
     refused(Project(tmp_path).start, "no commit yet", NotEvaluable)
 
 
+def test_the_items_of_a_run_are_the_steps_of_its_session(tmp_path: Path) -> None:
+    here = make_project(tmp_path, 3, sessions=[[1, 2], [3]])
+    every = FLOW.read(here.root / "plan.md")
+    assert [item.id for item in every] == ["1", "2", "3"]
+    assert here.start().state.items == every[:2]
+
+
 # one per worktree
 
 
