@@ -26,6 +26,8 @@ END_YOUR_TURN = Command(lead="end your turn: Stop shows the user how it ended, a
 
 def ways_on(case: Case) -> tuple[Command, ...]:
     """Return what the agent can do after the end of a run."""
+    if case.flow.goes_on:
+        return (command(case.flow.status_command),)  # it says how, and tells hooks what a crash kept from them
     return after_the_user(case.flow) if case.waits_for_user else (command(case.flow.start),)
 
 
