@@ -139,7 +139,7 @@ NOT_THE_KIND = {
     # The line `verify:` of a plan's step.
     *[
         (f"workflows/ultraplan/{module}.py", "verify")
-        for module in ("critique", "document", "markdown", "propose", "rules", "run", "start", "verbs")
+        for module in ("critique", "document", "markdown", "propose", "rules", "verbs")
     ],
 }
 

@@ -9,6 +9,8 @@
 | `brief`                 | the judge was asked: the nonce of the brief, and the files it is about     |
 | `judge-inline-fallback` | the judge's answer came from a file, not from a hook                       |
 | `judged`                | what was seen of each item, and how each stands after it                   |
+| `marked`                | how some items stand, as was seen outside of a judgement; or why           |
+| `waits`                 | no round is opened: why, and what the user is asked                        |
 | `judge-unknown`         | a judgement that could not tell; the round stays open                      |
 | the flow's `early_row`  | a verdict was asked for over steps that did not happen                     |
 | `ended`                 | how the run ended, its outcome, and the receipt of a pass                  |
@@ -33,7 +35,7 @@ from omo.work.run import require_objects
 from omo.work.status import units
 
 if TYPE_CHECKING:
-    from omo.state.rows import Base, Outcome
+    from omo.state.rows import Base, FenceLists, Outcome
 
 LONGEST_FIELD, LONGEST_METHOD = 200, 400
 
@@ -109,11 +111,14 @@ class CaseRow(LedgerRow, total=False):
     lessons: list[Lesson]
     after: RunBefore
     before: dict[str, str]
+    terms: Any  # what only the workflow keeps of its beginning
     # of a round
     iteration: int
     tree: str
     session_seq: int
     session_digest: str
+    fence: FenceLists  # what hooks hold the session to
+    against: list[str]  # of the rows that mark items
     step: str
     why: str
     missing: list[str]
@@ -137,6 +142,7 @@ class CaseRow(LedgerRow, total=False):
     allowed: list[str]
     # ended
     how: str
+    asked: str  # what the user is asked, before the command that goes on
     receipt: Json | None
     outcome: Outcome
 
@@ -148,6 +154,8 @@ FIELDS = {
     "answered": ("iteration", "question", "result", "why", "gaps", "tree"),
     "brief": ("iteration", "ts", "nonce", "call", "tree", "files"),
     "judged": ("iteration", "marks", "results"),
+    "marked": ("marks",),
+    "waits": ("why",),
     "ended": ("how",),
 }
 OF_A_ROUND = ("iteration", "ts", "session_seq")
@@ -209,7 +217,8 @@ class Case:
     """A run as its ledger tells it. `opened` is the row of the open round, or of the last one.
 
     `judged` has every judgement and `briefs` every brief, whatever the round: what a judge found of the same files
-    stands. `early` counts over the whole run, so that a new round gives none back.
+    stands. `early` counts over the whole run, so that a new round gives none back. `against` is what keeps the run from
+    its end beside its items.
     """
 
     flow: Flow
@@ -224,13 +233,15 @@ class Case:
     briefs: list[CaseRow] = field(default_factory=list)
     early: int = 0
     ended: CaseRow | None = None
+    waiting: CaseRow | None = None
+    against: list[str] = field(default_factory=list)
     rows: list[CaseRow] = field(default_factory=list)
 
     # How it stands
 
     @property
     def is_open(self) -> bool:
-        return self.ended is None
+        return self.ended is None and bool(self.opened)
 
     @property
     def how(self) -> str:
@@ -243,6 +254,12 @@ class Case:
         if self.ended is None or self.how == "pass":
             return False
         return self.how != "abandoned" or self.ended.get("actor") != "user"
+
+    @property
+    def fence(self) -> FenceLists:
+        """What hooks hold the session to while the run is open; nothing if its round has none."""
+        fence = self.opened.get("fence")
+        return {**fence, "root": self.root} if fence else {}
 
     @property
     def headline(self) -> str:
@@ -327,8 +344,19 @@ class Case:
         return [item.id for item in self.items if self.flow.is_stuck(self.marks[item.id])]
 
     @property
+    def passed(self) -> list[str]:
+        """Items that passed at some time."""
+        return [item.id for item in self.items if self.marks[item.id].last_pass_iteration is not None]
+
+    @property
+    def cut(self) -> list[str]:
+        return [item.id for item in self.items if self.flow.is_cut(self.marks[item.id])]
+
+    @property
     def unproven(self) -> list[str]:
         """Items that passed once, and of which the newest judgement could not tell."""
+        if not self.judged:
+            return []
         return [name for name in self.passing if self.last_result(name).get("result") != "pass"]
 
     @property
@@ -424,7 +452,7 @@ def fold(flow: Flow, rows: list[CaseRow], run: str) -> Case | None:
 
     Raises Unreadable for rows that omo did not write.
     """
-    case = Case(flow, run, rows=rows)
+    case = (flow.case or Case)(flow, run, rows=rows)
     try:
         fields = {**FIELDS, flow.round_row: OF_A_ROUND, flow.early_row: OF_AN_EARLY_VERDICT}
         for row in rows:
@@ -436,7 +464,8 @@ def fold(flow: Flow, rows: list[CaseRow], run: str) -> Case | None:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"the ledger of {flow.name} run {run} has a row nobody can read: {error}"
         raise Unreadable(what, fix=flow.start) from None
-    return case if case.started and case.opened else None  # its first round is opened with it
+    # Its first round is opened with it, unless something is missing for that.
+    return case if case.started and (case.opened or case.waiting) else None
 
 
 def require_fields(row: Mapping[str, Any], names: Iterable[str]) -> None:
@@ -446,10 +475,10 @@ def require_fields(row: Mapping[str, Any], names: Iterable[str]) -> None:
 
 
 def _begin(case: Case, row: CaseRow) -> None:
-    require_objects(row.get("after"), row.get("request"))
+    require_objects(row.get("after"), row.get("request"), row.get("terms"))
     case.started = row
     case.session, case.root = str(row["session"]), str(row["root"])
-    int(row["max_iterations"])
+    int(row.get("max_iterations", 0))
     for given in row["items"]:
         item = CaseItem(**given)
         case.items.append(item)
@@ -461,6 +490,8 @@ def _apply(case: Case, row: CaseRow) -> None:
     if kind == case.flow.round_row:
         int(row["iteration"])
         case.opened = row
+        case.session = str(row.get("session") or case.session)  # whoever opens a round has the run
+        case.ended = case.waiting = None
     elif kind == case.flow.early_row:
         case.early += 1
     elif kind == "brief":
@@ -471,8 +502,14 @@ def _apply(case: Case, row: CaseRow) -> None:
         for item in case.items:
             require_fields({"kind": f"result of {item.id}", **row["results"][item.id]}, ("result", "source"))
         case.judged.append(row)
+    elif kind == "marked":
+        require_objects(row["marks"])
+        case.marks |= marks_of(case.flow, row, [item for item in case.items if item.id in row["marks"]])
+        case.against = row.get("against", case.against)
+    elif kind == "waits":
+        case.waiting = row
     elif kind == "ended":
-        case.ended = row
+        case.ended, case.waiting = row, None
     elif kind == REOPENED:  # in the round in which it ended
         case.ended = None
     elif kind == "adopted":
