@@ -81,8 +81,7 @@ class CaseRun(Run[Case]):
     def publish(self, *, begins: bool = False) -> NextStep:
         """Bring the session's summary up to the run, and return what comes next.
 
-        A run that `begins` takes the place of an earlier one. An item that passes for the first time gives the budget
-        of blocks back.
+        A run that `begins` takes the place of an earlier one.
         """
         step = ends.next_step(self)
         if self.state is None or self.problems:
@@ -90,11 +89,7 @@ class CaseRun(Run[Case]):
                 rows.publish_damage(self)
             return step
         summary = summarize(self.state, step)
-
-        def progressed(old: Summary) -> bool:
-            return old.get("run") == self.id and not set(summary["passed"]) <= set(old.get("passed") or [])
-
-        rows.publish(self, summary, session=self.caller.session if begins else "", progressed=progressed)
+        rows.publish_progress(self, summary, session=self.caller.session if begins else "")
         return step.with_run(self.flow.name, self.named)
 
 
