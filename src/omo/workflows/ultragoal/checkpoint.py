@@ -89,8 +89,6 @@ def stands(run: PlanRun, plan: Plan, goal: Goal, evidence: str, gate: object) ->
         return False
     if gate is not None and receipt.get("qualityGateHash") != receipts.canonical_digest(receipts.as_kept(gate)):
         return False
-    if receipts.problem(goal):
-        return False
     if receipt.get("cleaned") is False and cleaner_report(run.caller.events, goal.started_at or ""):
         return False  # the cleaner was left out, and has looked at it since
     return receipts.kind_for(plan, goal) == receipts.PER_GOAL or receipts.final(plan) is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from omo.text import clip
-from omo.work import outcome
 from omo.work.status import LONGEST_SHORT, NextStep
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import CLASSIFY, Plan
@@ -12,8 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Summary
 
-# Every goal is closed, and the agent can bring the plan to its end.
-ONE_COMMAND_LEFT = ("verify-again", "complete-goal", "create-goal", "resume-goal", "drop-goal")
 TELL = "Tell the agent when that is done."
 
 
@@ -42,10 +39,8 @@ def _state(plan: Plan, step: NextStep) -> Summary:
     if plan.outcome is not None and step.action == "done":
         files = plan.files_at_end or {}
         return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at, "files": files}
-    if not plan.is_open and step.action in ONE_COMMAND_LEFT:
-        return {"state": "active"}
     if not plan.is_open:  # a receipt is missing, or the session's goal is not complete
-        return {"state": "done", "outcome": outcome.not_proven(f"{plan.tally}; open is: {step.text}", plan.exceptions)}
+        return {"state": "active"}
     waits: Summary = {"state": "paused", "told": False, "own": True}
     if plan.handoff is not None:
         return {**waits, "why": plan.handoff_in_words, "question": "Go on with planning?"}
