@@ -265,8 +265,8 @@ class Project(AnyProject):
     # What came of it
 
     def stale(self, name: str) -> str:
-        plan = self.plan()
-        return receipts.problem(plan.goal(name))
+        goal = self.goal(name)
+        return "" if goal.receipt else f"{name} is {goal.status}"
 
     def final(self) -> str | None:
         goal = receipts.final(self.plan())

@@ -25,7 +25,7 @@ LONGEST_TITLE = 40
 def end_of(run: PlanRun, plan: Plan) -> list[PlanRow]:
     """Return the row that says how the plan ended. It is written with what brings the plan to its end: later changes
     are other work."""
-    if plan.is_open or receipts.unproven(plan):
+    if receipts.missing(plan):
         return []
     files = files_of_end(run.caller.root, run.caller.events)
     return [{"kind": "plan_ended", "outcome": outcome_of(run, plan), "files": files}]

@@ -83,7 +83,7 @@ def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:
         return None
     why = f"another goal is active ({clip(tool.objective, 80)})"
     story = plan.story_with(tool.objective)
-    if story is not None and not receipts.problem(story):
+    if story is not None and story.receipt:
         # Story by story the goal tool moves on, and what was done is completed, not dropped.
         return NextStep("complete-goal", why, (command("omo goal complete"), CREATE_GOAL), item=name)
     return NextStep("drop-goal", why, (command("omo goal drop"), CREATE_GOAL), item=name)
@@ -136,10 +136,12 @@ def _stuck(run: PlanRun, plan: Plan) -> NextStep | None:
 
 
 def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
-    """Return the goal that is complete and that no fresh receipt covers: verify it again."""
-    for goal, why in receipts.unproven(plan):
-        return tool_step(run, plan, goal) or NextStep("verify-again", why, (checkpoint_command(goal),), item=goal.id)
-    return None
+    """Return the last goal, if each is complete and no final receipt covers them: verify it again."""
+    missing = receipts.missing(plan)
+    if not missing:
+        return None
+    goal = plan.required[-1]
+    return tool_step(run, plan, goal) or NextStep("verify-again", missing[0], (checkpoint_command(goal),), item=goal.id)
 
 
 def _complete(run: PlanRun, plan: Plan) -> NextStep | None:

@@ -213,7 +213,7 @@ class Goal:
     @property
     def is_closed(self) -> bool:
         """Whether nothing is left to do: another goal took its place, or a receipt of ours says it is complete."""
-        return not self.is_required or (self.status == "complete" and bool(self.receipt))
+        return self.status in ("complete", "superseded")
 
     @property
     def receipt_id(self) -> str | None:
@@ -496,12 +496,13 @@ def apply(plan: Plan, row: PlanRow) -> None:
             goal.status, goal.evidence = row["status"], row["evidence"]
             if goal.status != "blocked":  # what only a person can do stays so, whichever was recorded first
                 goal.human_blocked = ""
-            require_objects(row.get("qualityGateJson"))
-            goal.receipt = (row.get("completionVerification") or {}).copy()
-            goal.gate = row.get("qualityGateJson") or {}
-            goal.completed_at = row["ts"] if goal.status == "complete" else None
-            if goal.status == "complete" and goal.id not in plan.passed:
-                plan.passed.append(goal.id)
+            goal.receipt, goal.gate, goal.completed_at = {}, {}, None
+            if goal.status == "complete":  # which nothing is without a receipt
+                require_objects(row["qualityGateJson"])
+                goal.receipt, goal.gate = row["completionVerification"].copy(), row["qualityGateJson"]
+                goal.completed_at = row["ts"]
+                if goal.id not in plan.passed:
+                    plan.passed.append(goal.id)
         case "steering_accepted":
             _steer(plan, row)
         case "review_blockers_recorded":

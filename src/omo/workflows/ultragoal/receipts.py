@@ -56,18 +56,13 @@ def mint(plan: Plan, goal: Goal, *, gate: Json, now: str, facts: Receipt) -> Rec
     return receipt
 
 
-def problem(goal: Goal) -> str:
-    """Say why no receipt proves the goal now; empty while one does."""
-    if goal.status != "complete":
-        return f"{goal.id} is {goal.status}"
-    return "" if goal.receipt else f"{goal.id} has no receipt of omo"
-
-
-def unproven(plan: Plan) -> list[tuple[Goal, str]]:
-    """Return each open goal with why no receipt proves it; if each has one and none is final, the last goal."""
-    if plan.is_open or plan.goal_mode == "per-story" or not plan.required or final(plan) is not None:
-        return [(goal, problem(goal)) for goal in plan.open_goals]
-    return [(plan.required[-1], "every goal is complete, and no fresh final receipt covers them")]
+def missing(plan: Plan) -> list[str]:
+    """Say what keeps the receipts from proving the plan."""
+    if plan.is_open:
+        return [f"{goal.id} is {goal.status}" for goal in plan.open_goals]
+    if plan.goal_mode == "per-story" or final(plan) is not None:
+        return []
+    return ["every goal is complete, and no fresh final receipt covers them"]
 
 
 def of_session_goal(plan: Plan) -> tuple[list[str | None], list[str]]:
@@ -76,11 +71,10 @@ def of_session_goal(plan: Plan) -> tuple[list[str | None], list[str]]:
         return [], [f"this goal was made for the plan, whose wording changed since: {clip(plan.tool.objective, 160)}"]
     story = plan.story_with(plan.tool.objective)
     if story is not None:
-        why = problem(story)
-        return [story.receipt_id], [why] if why else []
+        return [story.receipt_id], [] if story.receipt else [f"{story.id} is {story.status}"]
     carrier = final(plan)
     covering = plan.required if carrier is None else [carrier]
-    return [goal.receipt_id for goal in covering], [why for _, why in unproven(plan)]
+    return [goal.receipt_id for goal in covering], missing(plan)
 
 
 def final(plan: Plan) -> Goal | None:

@@ -107,7 +107,7 @@ def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
     )
     if not is_complete:
         return item
-    stale = receipts.problem(goal) or _changed_evidence(run, receipt)
+    stale = _changed_evidence(run, receipt)
     return item.no_longer(clip(stale, 200)) if stale else item
 
 
