@@ -23,7 +23,7 @@ import time
 import traceback
 from collections import Counter
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
@@ -51,14 +51,21 @@ def main() -> int:
     if arguments.worker is not None:
         return play_part(arguments.worker, arguments.workers, arguments.record, arguments.digest, arguments.notes)
     with tempfile.TemporaryDirectory(prefix="omo-short-") as directory:
-        conditions, seen = play_all(Path(directory), arguments.notes or Path(directory, "notes"), arguments.workers)
+        conditions, seen, seconds = play_all(
+            Path(directory), arguments.notes or Path(directory, "notes"), arguments.workers
+        )
+    left_out = [which.title for which in truth.every_ending() if which.title not in seen and is_played(which)]
+    if left_out:
+        print(f"{len(left_out)} endings did not end as they should, so nothing is picked: run tests/test_truth.py")
+        return 1
     required = decided(frozenset().union(*seen.values()))
     if arguments.check:
         return check(conditions, seen, required)
     levels = {which.title: needs_level(which) for which in truth.every_ending() if which.title in seen}
-    chosen = smallest(seen, required, levels)
+    chosen = smallest(seen, required, levels, seconds)
     LIST.write_text("".join(f"{name}\n" for name in seen if name in chosen), encoding="utf-8")
     print(f"{len(chosen)} of {len(seen)} endings decide {len(required) // 2} of {len(conditions)} conditions")
+    print(f"they took {sum(seconds[name] for name in chosen):.0f} s of {sum(seconds.values()):.0f} s")
     return 0
 
 
@@ -79,11 +86,11 @@ def decided(seen: Seen) -> Seen:
     return frozenset((number, value) for number, value in seen if (number, not value) in seen)
 
 
-def smallest(seen: dict[str, Seen], required: Seen, levels: dict[str, int]) -> list[str]:
+def smallest(seen: dict[str, Seen], required: Seen, levels: dict[str, int], seconds: dict[str, float]) -> list[str]:
     """Take each ending that alone shows something, then again and again the one that shows most of what is left.
 
     Those of a higher level are taken only for what no lower one shows, and first: they show other things besides. At
-    last go those that became needless.
+    last go those that became needless, the slowest first.
     """
     chosen: list[str] = []
     left = set(required)
@@ -95,12 +102,12 @@ def smallest(seen: dict[str, Seen], required: Seen, levels: dict[str, int]) -> l
         picked = [name for name in those if any(times_shown[each] == 1 for each in those[name] & wanted)]
         wanted -= frozenset().union(*[seen[name] for name in picked])
         while wanted:
-            best = max(those, key=lambda name: len(those[name] & wanted))
+            best = max(those, key=lambda name: (len(those[name] & wanted), -seconds[name]))
             picked.append(best)
             wanted -= those[best]
         chosen += picked
         left -= frozenset().union(*[seen[name] for name in picked])
-    for name in reversed(list(chosen)):
+    for name in sorted(chosen, key=lambda name: seconds[name], reverse=True):
         if required <= frozenset().union(*[seen[other] for other in chosen if other != name]):
             chosen.remove(name)
     return chosen
@@ -114,8 +121,8 @@ def needs_level(which: truth.Ending) -> int:
     return 1 if programs else 0
 
 
-def play_all(directory: Path, notes: Path, workers: int) -> tuple[list[Condition], dict[str, Seen]]:
-    """Play every ending in one of the workers; what each saw, in the order of the endings."""
+def play_all(directory: Path, notes: Path, workers: int) -> tuple[list[Condition], dict[str, Seen], dict[str, float]]:
+    """Play every ending in one of the workers; return what each saw and how long it took, in their order."""
     environ = {
         "PATH": os.environ["PATH"],
         "TMPDIR": tempfile.gettempdir(),
@@ -136,12 +143,14 @@ def play_all(directory: Path, notes: Path, workers: int) -> tuple[list[Condition
     for process in running:
         process.wait()
     rows = noted(notes, digest)
-    seen = {}
+    seen, seconds = {}, {}
     for which in truth.every_ending():
         if which.title in rows:
-            bits = f"{int(rows[which.title], 16):0{2 * len(conditions)}b}"
+            row = rows[which.title]
+            bits = f"{int(row['seen'], 16):0{2 * len(conditions)}b}"
             seen[which.title] = frozenset((at // 2, at % 2 == 1) for at, bit in enumerate(bits) if bit == "1")
-    return conditions, seen
+            seconds[which.title] = row["seconds"]
+    return conditions, seen, seconds
 
 
 def play_part(worker: int, workers: int, record: Path, digest: str, notes: Path) -> int:
@@ -152,7 +161,7 @@ def play_part(worker: int, workers: int, record: Path, digest: str, notes: Path)
         is_of_this_worker = number % workers == worker
         if not is_of_this_worker or which.title in rows or not which.has_test:
             continue
-        if which.missing:
+        if not is_played(which):
             print(f"not played, {', '.join(which.missing)} is not here: {which.title}", flush=True)
             continue
         with record.open("r+b") as file:
@@ -170,6 +179,11 @@ def play_part(worker: int, workers: int, record: Path, digest: str, notes: Path)
         with notes.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
     return 0
+
+
+def is_played(which: truth.Ending) -> bool:
+    """Return whether a test plays this ending and every program that it needs is here."""
+    return which.has_test and not which.missing
 
 
 def play(which: truth.Ending) -> NoReturn:
@@ -192,12 +206,12 @@ def play(which: truth.Ending) -> NoReturn:
         os._exit(code)  # what was made for all endings is removed by the process that made it
 
 
-def noted(notes: Path, digest: str) -> dict[str, str]:
-    """Return what was seen in each ending that was played on this source."""
+def noted(notes: Path, digest: str) -> dict[str, Any]:
+    """Return the row of each ending that was played on this source."""
     if not notes.exists():
         return {}
     rows = [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
-    return {row["ending"]: row["seen"] for row in rows if row["digest"] == digest}
+    return {row["ending"]: row for row in rows if row["digest"] == digest}
 
 
 def digest_of_source() -> str:

@@ -180,6 +180,8 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, st
         "GIT_CONFIG_GLOBAL": str(config),
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_TEMPLATE_DIR": str(template),
+        # A project's pytest loads none of the plugins that these tests have, which take longer than its tests.
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "LANGUAGE": "C",  # else argparse looks for a translation of each of its words, each time
     }
     (root / "homes").mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,20 @@ IN_CLIENTS = (
     "tests/cli/test_called_off.py",
     "tests/cli/test_change_verdict.py",
     "tests/cli/test_demo.py",
+    "tests/cli/test_exit_code.py",
     "tests/cli/test_file_names.py",
     "tests/cli/test_long_ledger.py",
+    "tests/cli/test_looks_write_nothing.py",
     "tests/cli/test_own_command.py",
     "tests/cli/test_packages.py",
     "tests/cli/test_plan_verify.py",
+    "tests/cli/test_proof.py",
     "tests/cli/test_receipt.py",
+    "tests/cli/test_verify_truth.py",
     "tests/docs/test_commands.py",
     "tests/docs/test_release.py",
     "tests/e2e/",
+    "tests/hooks/test_allowed_tests.py",
     "tests/hooks/test_codex.py",
     "tests/hooks/test_copilot.py",
     "tests/hooks/test_fuzz.py",
@@ -33,6 +39,9 @@ IN_CLIENTS = (
     "tests/hooks/test_without_a_workflow.py",
     "tests/hunt/",
     "tests/install/",
+    "tests/mutants/test_go.py",
+    "tests/mutants/test_javascript.py",
+    "tests/proof/test_faults.py",
     "tests/proof/test_mutant_runs.py",
     "tests/proof/test_trials.py",
     "tests/proof/test_unchecked_lines.py",
@@ -46,6 +55,14 @@ IN_CLIENTS = (
     "tests/verify/test_deadlocks.py",
 )
 MARKERS = ("client", "install", "long")
+
+
+def first_of(cases: Iterable[object], count: int) -> list[object]:
+    """Return these cases for a parametrized test of which the short part plays so many, and `--clients` the others."""
+    shown: list[object] = []
+    for number, case in enumerate(cases):
+        shown.append(case if number < count else pytest.param(case, marks=pytest.mark.long))
+    return shown
 
 
 def part_of(item: pytest.Item) -> str:

@@ -60,4 +60,11 @@ def test_the_fewest_endings_are_picked_that_decide_what_all_decide() -> None:
     levels = {name: int("program" in name) for name in seen}
     required = short_endings.decided(frozenset().union(*seen.values()))
     assert required == {(1, True), (1, False), (2, True), (2, False)}
-    assert sorted(short_endings.smallest(seen, required, levels)) == ["a program", "both"]
+    seconds = dict.fromkeys(seen, 1.0)
+    assert sorted(short_endings.smallest(seen, required, levels, seconds)) == ["a program", "both"]
+
+
+def test_of_endings_that_decide_the_same_the_quickest_is_picked() -> None:
+    both = frozenset({(1, True), (1, False)})
+    seen, seconds = {"slow": both, "quick": both, "slower": both}, {"slow": 2.0, "quick": 1.0, "slower": 3.0}
+    assert short_endings.smallest(seen, both, dict.fromkeys(seen, 0), seconds) == ["quick"]

@@ -443,6 +443,7 @@ def test_version_of_the_host(machine: Machine, script: str | None, result: str, 
     expect(machine.look("host-version"), result, words)
 
 
+@pytest.mark.long
 def test_only_hosts_that_have_omo_are_spoken_of(machine: Machine) -> None:
     assert machine.names() == IN_CLAUDE, "nobody has it yet"
     machine.variables["CODEX_HOME"] = str(machine.user)

@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -55,8 +56,11 @@ def rooms(copilot_binary: Path, plugin_root: Path, tmp_path_factory: pytest.Temp
 @pytest.fixture
 def copilot(copilot_binary: Path, rooms: tuple[Path, Path]) -> Iterator[Copilot]:
     room, aside = rooms
-    shutil.rmtree(room)
-    shutil.copytree(aside, room, symlinks=True)
+    # A process of the last test's client may still write into its room: it is moved away first, then emptied.
+    left = Path(tempfile.mkdtemp(dir=room.parent), "room")
+    room.rename(left)
+    shutil.rmtree(left.parent, ignore_errors=True)
+    shutil.copytree(aside, room, symlinks=True, dirs_exist_ok=True)
     with CopilotModel() as model:
         copilot = Copilot(copilot_binary, model, room / "mein Projékt", room / "home", room / "of omo's")
         yield copilot

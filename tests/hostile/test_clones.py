@@ -16,6 +16,7 @@ from omo.state import ownership
 from tests.hooks.conftest import Host, data
 from tests.hostile.attacks import ATTACKS, WITNESS, Clone, everything_below, interpreters
 from tests.kept import copied, git_init
+from tests.parts import first_of
 from tests.project import IDENTITY, Project
 from tests.proof.test_base import git
 from tests.terminal import terminal
@@ -90,7 +91,7 @@ def open_in_session(host: Host, clone: Clone) -> list[str]:
     return said
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("attack", first_of(ATTACKS, 4))
 def test_opening_a_clone_runs_nothing_writes_nothing_and_allows_nothing(clone: Clone, data: Path, attack: str) -> None:
     ATTACKS[attack](clone)
     commit_all(clone)
