@@ -233,7 +233,7 @@ def begin_elsewhere(directory: Path, others: int) -> None:
 def add_work(state: Path, kind: str, summary: dict[str, object]) -> None:
     """An open run of a workflow, as the hooks see it."""
     runtime = state / "runtime.local.json"
-    text = runtime.read_text(encoding="utf-8").replace('"work": {', f'"work": {{"{kind}": {json.dumps(summary)}, ')
+    text = runtime.read_text(encoding="utf-8").replace('"work":{', f'"work":{{"{kind}":{json.dumps(summary)},')
     if "fence" in summary:
         live, rest = text.split('], "left"', 1)
         text = live + live[live.index("[") :].join(['], "fenced": ', '], "left"']) + rest

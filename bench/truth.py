@@ -157,7 +157,8 @@ class Play:
         self.write(path, (self.project / path).read_text(encoding="utf-8") + text)
 
     def forge(self, ledger: Path, old: str, new: str) -> None:
-        """A row edited by hand, past every hook."""
+        """Edit a row by hand, past every hook. Rows have no blanks between values."""
+        old, new = (part.replace(": ", ":").replace(", ", ",") for part in (old, new))
         text = ledger.read_text(encoding="utf-8")
         assert old in text, text
         ledger.write_text(text.replace(old, new), encoding="utf-8")

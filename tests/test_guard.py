@@ -46,6 +46,20 @@ def test_no_test_can_fake_a_program(request: pytest.FixtureRequest) -> None:
         request.getfixturevalue("fp")
 
 
+def test_the_first_fake_program_has_pid_1_whatever_else_may_run() -> None:
+    """Why none is used. Nothing is signalled here: the pid alone is read."""
+    fake = (
+        "import subprocess\n"
+        "from pytest_subprocess import FakeProcess\n"
+        "with FakeProcess() as programs:\n"
+        "    programs.allow_unregistered(True)\n"
+        "    programs.register(['claude', '--version'], stdout='2.1.325 (Claude Code)')\n"
+        "    print(subprocess.Popen(['claude', '--version'], stdout=subprocess.PIPE).pid)\n"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", fake], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
+
+
 def test_programs_beside_an_omo_are_still_found(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs"
     theirs.mkdir()

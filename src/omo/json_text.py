@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, TypeAlias
 
+    _Encode: TypeAlias = Callable[[Any, int], tuple[str, ...]]
+
 Json: TypeAlias = "dict[str, Any]"  # an object of JSON, where it is read or written; inside the house things have types
 WHITE = " \t\n\r"
 CONSTANTS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
@@ -29,23 +31,25 @@ def _refuse(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-def _core() -> tuple[Callable[[str, int], tuple[Any, int]], Callable[[Any, int], tuple[str, ...]]]:
+def _core() -> tuple[Callable[[str, int], tuple[Any, int]], _Encode, _Encode]:
     from _json import encode_basestring, make_encoder, make_scanner
 
     scan = make_scanner(_Options())  # type: ignore[arg-type]  # it reads six attributes of whatever it is given
     encode = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, True)
+    encode_row = make_encoder(None, _refuse, encode_basestring, None, ":", ",", False, False, True)
     if scan('{"a": [1, null]}', 0) != ({"a": [1, None]}, 16) or "".join(encode({"ü": [1]}, 0)) != '{"ü": [1]}':
         raise ImportError("the C core behaves in a way we do not know")
-    return scan, encode
+    return scan, encode, encode_row
 
 
 try:
-    _scan, _encode = _core()
+    _scan, _encode, _encode_row = _core()
 except (ImportError, TypeError, AttributeError):
     import json
 
     _scan = json.JSONDecoder().raw_decode
     _encode = lambda value, level: (json.dumps(value, ensure_ascii=False),)  # noqa: E731
+    _encode_row = lambda value, level: (json.dumps(value, ensure_ascii=False, separators=(",", ":")),)  # noqa: E731
 
 
 def loads(text: str) -> Any:
@@ -67,6 +71,11 @@ def loads(text: str) -> Any:
 def dumps(value: object) -> str:
     """On one line, letters as they are."""
     return "".join(_encode(value, 0))
+
+
+def dumps_row(value: object) -> str:
+    """Return the text of a row that omo keeps. It has no blanks: orjson, with which commands write, puts none."""
+    return "".join(_encode_row(value, 0))
 
 
 def without_repeats(pairs: list[tuple[str, Any]]) -> Json:

@@ -71,7 +71,7 @@ def test_a_row_that_a_gate_changes_is_noticed_by_the_same_command(armed: Project
     edit = f"""
 from pathlib import Path
 path = Path({str(path)!r})
-path.write_bytes(path.read_bytes().replace(b'"reason": "rrr', b'"reason": "qqq', 1))
+path.write_bytes(path.read_bytes().replace(b'"reason":"rrr', b'"reason":"qqq', 1))
 """
     armed.check("gate", "add", "editor", "--", sys.executable, "-c", edit)
     done = armed.check("ulw", "done", code=3)

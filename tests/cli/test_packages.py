@@ -20,6 +20,7 @@ from tests.ultraplan.plans import plan_text
 
 ROOT = Path(__file__).resolve().parents[2]
 RARE = {"PIL", "jinja2", "markdown_it", "regex", "rich"}
+OF_WRITERS = {"filelock", "orjson"}
 PROGRAM = """
 import atexit, sys
 path = sys.argv.pop(1)
@@ -30,7 +31,11 @@ console()
 
 
 def loaded(project: Project, *argv: str, stdout: int = subprocess.DEVNULL) -> set[str]:
-    """Return the packages that a command of the agent has loaded."""
+    """Return the rare packages that a command of the agent has loaded."""
+    return RARE & modules_of(project, *argv, stdout=stdout)
+
+
+def modules_of(project: Project, *argv: str, stdout: int = subprocess.DEVNULL) -> set[str]:
     told = project.root.parent / "modules"
     environ = {
         **os.environ,
@@ -44,7 +49,7 @@ def loaded(project: Project, *argv: str, stdout: int = subprocess.DEVNULL) -> se
     command = [sys.executable, "-c", PROGRAM, str(told), *argv]
     null = subprocess.DEVNULL
     subprocess.run(command, cwd=project.root, env=environ, stdin=null, stdout=stdout, stderr=null, check=False)
-    return RARE & set(told.read_text().split())
+    return set(told.read_text().split())
 
 
 @pytest.mark.parametrize(
@@ -70,6 +75,33 @@ def loaded(project: Project, *argv: str, stdout: int = subprocess.DEVNULL) -> se
 def test_most_commands_load_none_of_the_rare_packages(project: Project, line: str) -> None:
     project.prompt("ulw fix it")
     assert loaded(project, *line.split()) == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("--version", "--help", "gate --help", "status", "status --json", "next", "next --json", "explain stop"),
+        *("explain prompt ulw", "ledger verify", "gate list", "ulw status", "ralph status", "verify status"),
+        *("plan status", "ultragoal status", "goal get"),
+    ],
+)
+def test_a_look_loads_neither_filelock_nor_orjson(project: Project, line: str) -> None:
+    project.prompt("ulw fix it")
+    project.check("gate", "add", "tests", "--", "true")
+    assert modules_of(project, *line.split()) & OF_WRITERS == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("gate add lint -- true", "gate remove tests", "gate run", "ulw start", "ulw done --because=it_was_asked"),
+        *("ulw blocked --evidence the_key_is_missing", "ultragoal create-goals --brief Greet", "report"),
+    ],
+)
+def test_a_command_that_writes_loads_both(project: Project, line: str) -> None:
+    project.prompt("ulw fix it")
+    project.check("gate", "add", "tests", "--", "true")
+    assert modules_of(project, *line.split()) >= OF_WRITERS
 
 
 def test_a_report_loads_what_fills_its_page(project: Project) -> None:

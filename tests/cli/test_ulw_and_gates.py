@@ -498,7 +498,7 @@ def test_a_changed_ledger_refuses_completion_and_goes_on_from_its_whole_rows(pro
     pin(project, "fails", FAILS)
     project.agent("gate", "run")
     path = Path(paths.events_file(project.state, SESSION))
-    path.write_text(path.read_text().replace('"result": "fail"', '"result": "pass"'))
+    path.write_text(path.read_text().replace('"result":"fail"', '"result":"pass"'))
     for command in (("gate", "run"), ("ulw", "done")):
         refused = project.agent(*command)
         assert refused.code == 3

@@ -17,7 +17,7 @@ FOUND = "The door is on the left, näher am Fenster."
 
 def shell_until(rule: str, times: int) -> Turn:
     """A background shell that ends once the session's ledger holds so many rows of a rule."""
-    count = f"""cat .sisyphus/cc-omo/sessions/*/events.jsonl | grep -c '"rule": "{rule}"'"""
+    count = f"""cat .sisyphus/cc-omo/sessions/*/events.jsonl | grep -c '"rule":"{rule}"'"""
     command = f'until [ "$({count})" -ge {times} ]; do sleep 0.05; done'
     return call("Bash", command=command, description=f"{rule} {times}", run_in_background=True)
 

@@ -116,7 +116,7 @@ def test_the_agent_may_neither_stop_it_nor_write_the_state_and_finds_omo_everywh
         bash(f"{client} --resume $CLAUDE_CODE_SESSION_ID '/omo:stop-continuation'"),
         call("Read", file_path=str(target)),
         call("Write", file_path=str(target), content='{"version": 1, "live": [], "sessions": {}}'),
-        call("Edit", file_path=str(target), old_string='"enabled": true', new_string='"enabled": false'),
+        call("Edit", file_path=str(target), old_string='"enabled":true', new_string='"enabled":false'),
         bash("cd 'deep down' && omo ulw status"),
         bash(f"cd {elsewhere} && omo ulw status"),
         say("It holds me."),

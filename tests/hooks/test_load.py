@@ -6,6 +6,7 @@ import json
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -113,6 +114,44 @@ def test_a_stop_that_waited_in_vain_tells_the_user(host: Host, monkeypatch: pyte
     assert "this turn is not held" in answer.message
     assert path in answer.message
     assert f"stop Busy: {path}" in Path(paths.log_file(host.state)).read_text("utf-8")
+
+
+@pytest.mark.parametrize("first", ["hook", "command"])
+def test_whichever_of_a_hook_and_a_command_has_the_lock_the_other_waits(
+    host: Host, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    """A process of its own is kept inside of the session's lock, as it waits there for that of the runtime file. The
+    other one gets on once it has begun to wait."""
+    host.prompt("ulw begin")
+    runtime_lock = filelock.FileLock(paths.runtime_file(host.state) + ".lock")
+    inside: dict[str, Callable[[], object]] = {
+        "hook": lambda: host.stop(),
+        "command": lambda: call(host, 1, host.session, "gate"),
+    }
+    waited: list[float] = []
+    runtime_lock.acquire()
+    with ThreadPoolExecutor(1) as pool:
+        process = pool.submit(inside[first])
+        while not store.is_locked(paths.session_lock(host.state, host.session)):
+            assert not process.done()
+            time.sleep(store.POLL)
+
+        def sleep(seconds: float) -> None:
+            waited.append(seconds)
+            if runtime_lock.is_locked:
+                runtime_lock.release()
+                process.result(timeout=60)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(time, "sleep", sleep)
+            if first == "hook":
+                host.check("gate", "add", "second", "--", "true")
+            else:
+                host.in_process = True
+                assert host.stop().blocks
+    assert waited
+    written = [kind.partition(":")[0] for kind in host.kinds()[-2:]]
+    assert written == (["blocked", "gate-added"] if first == "hook" else ["gate-added", "blocked"])
 
 
 @pytest.mark.parametrize("registered", [HOOKS, OF_CODEX, OF_COPILOT], ids=["claude", "codex", "copilot"])

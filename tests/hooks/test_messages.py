@@ -19,7 +19,7 @@ from omo.hooks import messages
 from omo.hosts import Answer
 from omo.proof.base import Since
 from omo.state.rows import EMPTY
-from omo.stop import sentences
+from omo.stop import rules, sentences
 from omo.work import outcome, session, times
 from tests.hooks.conftest import ROOT
 from tests.named_commands import parser_at
@@ -59,14 +59,14 @@ class Material:
     def ended(self, verdict: str) -> str:
         let_through = [outcome.exception(self.text, "agent", self.text)] if verdict == outcome.WAIVED else []
         over = self.changed(state="done", outcome=outcome.outcome(verdict, self.text, let_through), at=stamp(NOW))
-        return sentences.release("done", over, over, LIMITS)
+        return sentences.release(rules.DONE, over, over, LIMITS)
 
-    def let_go(self, rule: str) -> str:
-        after = session.exhaust(self.row, rule=rule, why=sentences.cause(rule, self.row, LIMITS))
+    def let_go(self, rule: rules.Rule) -> str:
+        after = session.exhaust(self.row, rule=rule.name, why=rule.cause(self.row, LIMITS))
         return sentences.release(rule, self.row, after, LIMITS)
 
     def released(self, rule: str, row: Row) -> str:
-        return sentences.release(rule, row, row, LIMITS)
+        return sentences.release(rules.BY_NAME[rule], row, row, LIMITS)
 
 
 ENDED = outcome.outcome(outcome.ENDED, "8 blocks without verified progress")
@@ -120,17 +120,20 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "taken up, and spent": lambda m: messages.needs_budget(m.spent, "5c1a"),
     "goes on": lambda m: line(messages.resumed(m.work, "", None)),
     "ended in another conversation": lambda m: sentences.release(
-        "done", EMPTY, m.changed(state="done", outcome=ENDED), LIMITS, messages.elsewhere("5c1a", 7200.0)
+        rules.DONE, EMPTY, m.changed(state="done", outcome=ENDED), LIMITS, messages.elsewhere("5c1a", 7200.0)
     ),
     "left open": lambda m: messages.offer([("5c1a", m.row)] * 3, 7200.0, m.text),
     "still waiting": lambda m: messages.still_on(m.waits("waiting", m.text)),
     "waits, and names a command": lambda m: m.released("waiting", m.waits("blocked", f"Mend it: {COMMAND}.")),
     "waits for an answer": lambda m: m.released("waiting", m.waits("waiting", m.text)),
     **{f"ended {verdict}": lambda m, verdict=verdict: m.ended(verdict) for verdict in outcome.VERDICTS},  # type: ignore[misc]
-    **{f"let go by {rule}": lambda m, rule=rule: m.let_go(rule) for rule in sentences.LETS_GO},  # type: ignore[misc]
+    **{f"let go by {rule.name}": lambda m, rule=rule: m.let_go(rule) for rule in rules.RULES if rule.ends_run},  # type: ignore[misc]
     "stays on in a cooldown": lambda m: m.released("cooldown", m.row),
     "stays on beside another loop": lambda m: sentences.release(
-        "other-loop", m.row, session.note(m.row, {"otherLoop": {"name": "/goal", "about": m.text, "ends": "x"}}), LIMITS
+        rules.BY_NAME["other-loop"],
+        m.row,
+        session.note(m.row, {"otherLoop": {"name": "/goal", "about": m.text, "ends": "x"}}),
+        LIMITS,
     ),
     "stays on after a message": lambda m: m.released(
         "message-quoted", session.quote_message(session.note_message(m.row, m.text, now=NOW), now=NOW, fingerprint="")
@@ -192,7 +195,11 @@ def test_the_table_has_every_message() -> None:
         *("what_is_open", "whole_outcome", "given_up", "listed", "state_was_removed", "way_out", "cannot_go_on"),
         *("says_so_again", "what_waits", "in_one_message", "cancelled_work", "what_is_on", "work_name", "work_names"),
         *("as_sentence", "allowing", "to_allow", "way_back"),
+        *("not_begun", "stopped_again", "other_loop", "changed_no_file", "ceiling"),  # by the rule that says them
     }
+    says_so = [rule.name for rule in rules.RULES if rule.says.__module__ == sentences.__name__]
+    assert [name for name in says_so if f'"{name}"' not in used] == []
+    assert len(says_so) == 4
     for module in (messages, sentences):
         functions = [name for name, value in vars(module).items() if isinstance(value, FunctionType)]
         own = [name for name in functions if vars(module)[name].__module__ == module.__name__]

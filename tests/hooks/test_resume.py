@@ -214,7 +214,7 @@ def test_an_end_is_held_against_the_files_wherever_it_is_told(project: Project) 
 def test_an_end_that_the_ledger_does_not_vouch_for_is_told_as_such(project: Project) -> None:
     project.prompt("ulw write the program done", env={"CLAUDE_PID": GONE})
     path = Path(paths.runtime_file(project.state))
-    path.write_text(path.read_text().replace('"state": "active"', '"state": "done"'))
+    path.write_text(path.read_text().replace('"state":"active"', '"state":"done"'))
     assert starts(project).startswith("omo: ended, not proven: the state calls it done, and the ledger does not")
 
 
@@ -587,7 +587,7 @@ def test_what_was_put_aside_here_is_not_lost_to_what_is_taken_up(project: Projec
 def test_a_ledger_that_somebody_changed_is_built_on_by_nobody(project: Project) -> None:
     begun(project)
     path = Path(paths.events_file(project.state, SESSION))
-    path.write_text(path.read_text().replace('"result": "fail"', '"result": "pass"'))
+    path.write_text(path.read_text().replace('"result":"fail"', '"result":"pass"'))
     before = runtime.read(project.state)
     told, _ = types(project)
     assert "the ledger of session abc123 is damaged" in told

@@ -132,6 +132,25 @@ def test_what_is_paused_beside_a_command_of_which_nothing_was_begun_stays_so() -
     assert (after["ulw"]["enabled"], after["work"]["ulw"]["state"], "asked" in after) == (True, "paused", False)
 
 
+RULE: Any = {"name": "x", "why": "it is so", "when": lambda s: False, "facts": rules.OF_THE_EVENT}
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        (RULE, "turn"),
+        ({"name": "x", "why": "it is so", "turn": rules.OFF, "when": lambda s: False}, "facts"),
+        ({**RULE, "turn": rules.WOKEN}, "then"),
+        ({**RULE, "turn": rules.SENT_BACK, "then": lambda s, rule: s.row}, "reason"),
+        ({**RULE, "turn": rules.TOLD}, "then"),
+        ({**RULE, "turn": rules.OVER, "then": lambda s, rule: s.row}, "cause, way_on"),
+    ],
+)
+def test_a_rule_that_lacks_something_cannot_be_made(given: Any, missing: str) -> None:
+    with pytest.raises(TypeError, match=missing):
+        rules.Rule(**given)
+
+
 def test_every_rule_has_a_case() -> None:
     needs_a_transcript = {"prompt-queued", "quote-message", "message-quoted", "refused"}  # see the hook's tests
     covered = {rule for rule, _, _ in CASES} | needs_a_transcript

@@ -264,7 +264,7 @@ def test_pins_outlive_a_long_holiday(on: Host) -> None:
     pin_in(on, "tests -- true")
     on.prompt("/omo:stop-continuation")
     path = Path(on.state, "runtime.local.json")
-    path.write_text(path.read_text().replace('"lastUsedAt": "2', '"lastUsedAt": "1'))
+    path.write_text(path.read_text().replace('"lastUsedAt":"2', '"lastUsedAt":"1'))
     on.prompt("ulw go", session_id="second")
     assert gates_of(on, "third") == {"tests": ("user", ["true"])}
 

@@ -220,7 +220,7 @@ def damaged(root: Path) -> Scene:
     """Somebody changed a row of the session's ledger."""
     scene = with_gates(root)
     path = Path(paths.events_file(scene.state, HERE))
-    path.write_text(path.read_text(encoding="utf-8").replace('"exit": 1', '"exit": 0').replace("false", "true"))
+    path.write_text(path.read_text(encoding="utf-8").replace('"exit":1', '"exit":0').replace("false", "true"))
     return scene
 
 

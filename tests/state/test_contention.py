@@ -144,12 +144,22 @@ def test_a_lock_of_a_dead_process_holds_nobody(state: str) -> None:
 _HOLD = "import sys, filelock; l = filelock.FileLock(sys.argv[1]); l.acquire(); print('held', flush=True); input()"
 
 
-# Hooks take the lock by a system call of their own, on a bare interpreter; other tools take it with the package.
+# A hook takes the lock by a system call of its own, on a bare interpreter; a command and other tools with the package.
 LOCK_OF = {
-    "bare": """
+    "hook": """
 import os, sys
 sys.path.insert(0, sys.argv[1])
 from omo.state.store import Lock, deadline
+def lock(seconds):
+    return Lock(sys.argv[2], deadline(seconds))
+""",
+    "command": """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from omo.state import packages
+from omo.state.store import Lock, deadline
+entered = packages.used(only_looks=False)
+entered.__enter__()
 def lock(seconds):
     return Lock(sys.argv[2], deadline(seconds))
 """,
@@ -182,7 +192,7 @@ for _ in range(50):
 
 
 def contend(kind: str, program: str, path: Path) -> subprocess.Popen[str]:
-    options = ["-I", "-S"] if kind == "bare" else []
+    options = ["-I", "-S"] if kind == "hook" else []
     command = [sys.executable, *options, "-c", LOCK_OF[kind] + program, SRC, str(path)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -192,8 +202,10 @@ def line_of(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-@pytest.mark.parametrize(("first", "second"), [("bare", "filelock"), ("filelock", "bare")])
-def test_the_bare_lock_and_filelock_keep_each_other_out(tmp_path: Path, first: str, second: str) -> None:
+@pytest.mark.parametrize(
+    ("first", "second"), [("hook", "command"), ("command", "hook"), ("hook", "filelock"), ("filelock", "command")]
+)
+def test_a_hook_a_command_and_any_filelock_keep_each_other_out(tmp_path: Path, first: str, second: str) -> None:
     holder = contend(first, TRY_THEN_HOLD, tmp_path / "lock")
     assert (line_of(holder), line_of(holder)) == ("free", "held")
     waiter = contend(second, TRY_THEN_HOLD, tmp_path / "lock")
@@ -204,8 +216,8 @@ def test_the_bare_lock_and_filelock_keep_each_other_out(tmp_path: Path, first: s
     assert (holder.returncode, waiter.returncode) == (0, 0)
 
 
-def test_bare_locks_and_filelocks_at_once_let_one_in_at_a_time(tmp_path: Path) -> None:
-    kinds = ["bare", "filelock", "bare", "filelock"]
+def test_hooks_and_commands_at_once_let_one_in_at_a_time(tmp_path: Path) -> None:
+    kinds = ["hook", "command", "hook", "filelock"]
     processes = [contend(kind, NEVER_TWO_INSIDE, tmp_path / "lock") for kind in kinds]
     assert [line_of(process) for process in processes] == ["ready"] * 4
     for process in processes:

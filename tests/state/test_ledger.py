@@ -142,7 +142,7 @@ def test_a_changed_row_of_a_long_ledger_is_noticed_after_it_was_read(
     head = lengthen(path)
     assert ledger.read_chain(str(path), head.mark, "the mark").problems == []
     lines = path.read_bytes().splitlines(keepends=True)
-    lines[place] = lines[place].replace(b'"enabled": true', b'"enabled": false')
+    lines[place] = lines[place].replace(b'"enabled":true', b'"enabled":false')
     path.write_bytes(b"".join(lines))
     assert ledger.read_chain(str(path), head.mark, "the mark").problems != []
     _, head = ledger.append(str(path), [{"kind": "a"}], actor="hook", now=NOW, mark=head.mark)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omo.stop import sentences
+from omo.stop import rules, sentences
 from omo.workflows.ultragoal import goal_tool
 from tests.ultragoal.project import ONE, Project, commit
 
@@ -11,7 +11,7 @@ def told(project: Project) -> str:
     """At Stop."""
     project.tell()
     row = project.row()
-    return sentences.release("done", row, row, {})
+    return sentences.release(rules.DONE, row, row, {})
 
 
 def test_what_nobody_can_compare_with_the_files_of_a_review_is_no_clean_word_on_them(project: Project) -> None:

@@ -159,8 +159,8 @@ def test_a_pin_written_by_hand_allows_nothing(project: Project) -> None:
     pin(project, "agent")
     events = Path(paths.events_file(project.state, project.session))
     text = events.read_text(encoding="utf-8")
-    assert '"by": "agent"' in text
-    events.write_text(text.replace('"by": "agent"', '"by": "user"'), encoding="utf-8")
+    assert '"by":"agent"' in text
+    events.write_text(text.replace('"by":"agent"', '"by":"user"'), encoding="utf-8")
     with project.refused("is damaged"):
         project.complete("G001", gate=replaying(project))
     assert not (project.root / "ran").exists()
@@ -172,7 +172,7 @@ def test_a_pin_written_by_hand_allows_nothing(project: Project) -> None:
 def test_editing_the_sessions_row_changes_no_plan(project: Project) -> None:
     project.at_work()
     path = Path(paths.runtime_file(project.state))
-    text = path.read_text().replace('"open": 1', '"open": 0').replace('"state": "active"', '"state": "done"')
+    text = path.read_text().replace('"open":1', '"open":0').replace('"state":"active"', '"state":"done"')
     path.write_text(text)
     assert project.told()["state"] == "done"
     assert_not_released(project)

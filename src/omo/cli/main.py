@@ -115,16 +115,18 @@ def main(
     from omo import variables
     from omo.context import Context
     from omo.proof import bytecode
-    from omo.state import store
+    from omo.state import packages
 
-    store.may_use_packages()
+    only_looks = _only_looks(arguments)
     context = Context(environ, cwd, now, has_terminal, is_under_agent=is_under_agent)
     try:
-        _put_back_first(arguments, context)
-        with variables.handing_on(lambda: context.users_variables), bytecode.judgement():
-            result: Result = arguments.run(arguments, context)
-        if not _only_looks(arguments):
-            context.settle()
+        # Nobody need be asked about a report, but it writes a file.
+        with packages.used(only_looks=only_looks and arguments.command != "report"):
+            _put_back_first(arguments, context)
+            with variables.handing_on(lambda: context.users_variables), bytecode.judgement():
+                result: Result = arguments.run(arguments, context)
+            if not only_looks:
+                context.settle()
     except OmoError as error:
         return _render_error(error, wants_json, environ)
     for note in [*context.settings.problems, *context.notes]:

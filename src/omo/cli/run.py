@@ -25,7 +25,7 @@ from omo.digest import sha256
 from omo.errors import BadInput, Busy, Missing, OmoError, Refused, Unreadable
 from omo.hooks import resume as resuming
 from omo.hosts.headless import Headless, RoundEnd, headless
-from omo.json_text import Json, dumps, loads
+from omo.json_text import Json, loads
 from omo.proof import base, bytecode, git, globs, kept_commands, own_commands, trying
 from omo.proof.gate_runs import Subject
 from omo.proof.run import CommandOutcome, Guard, child_environment
@@ -256,7 +256,7 @@ class Rounds:
 
     def _keep(self) -> None:
         notes = {"task": sha256(self.task.encode()), "round": self.number, "session": self.session}
-        store.replace(self._notes, dumps(notes))
+        store.replace(self._notes, store.dumps(notes))
 
     def _rows(self) -> Mapping[str, SessionRow]:
         try:

@@ -13,7 +13,7 @@ from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.runtime import Change, is_live
 from omo.stop import sentences
-from omo.stop.rules import GOES_ON_BY_ITSELF, decide, may_be_held
+from omo.stop.rules import WOKEN, decide, may_be_held
 from omo.stop.situation import LONGEST_WAIT, Looks, Situation
 from omo.work import bound, budget, session, spending
 
@@ -104,7 +104,7 @@ class _Stop:
         after = budget.turn_ended(decision.row)
         if decision.rule.blocks:  # nothing waits in the queue
             after = session.note(after, {"readTo": size})
-        elif decision.rule.name not in GOES_ON_BY_ITSELF:
+        elif decision.rule.turn != WOKEN:
             after = budget.stop_clock(after)
         notice = ""
         if budget.due_mark(after):

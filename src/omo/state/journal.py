@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from omo.errors import Refused, Unreadable
-from omo.json_text import dumps
 from omo.state import ledger, ownership, store
 
 TYPE_CHECKING = False
@@ -133,4 +132,4 @@ class Journal:
 
     def _write_mark(self) -> None:
         self._end = self._chain.head.mark
-        store.replace(self._mark, dumps(self._end) + "\n")
+        store.replace(self._mark, store.dumps(self._end) + "\n")

@@ -8,7 +8,6 @@ import os
 from omo import digest
 from omo.clock import stamp
 from omo.errors import Unreadable
-from omo.json_text import dumps, loads
 from omo.safe_open import own_file, regular_file
 from omo.state import store
 
@@ -24,7 +23,7 @@ SHORT_TAIL = 16 * 1024
 BULK = 1024 * 1024  # bytes: from here on it pays to import hashlib, and to keep what was read
 # How the session's row begins, which stands last in a row of its ledger. It is most of that row, and only the last one
 # is asked for it, after a crash.
-AFTER = b', "after": {"ulw": {'
+AFTER = b',"after":{"ulw":{'
 START = "0" * 32
 UNMARKED = "?" * 32  # follows nothing: rows were there, and nothing says which of them were ours
 PROVING = ("receipt", "outcome", "completionVerification")  # what a row that proves has
@@ -96,7 +95,7 @@ def append(
         seq += 1
         row: Any = {"seq": seq, "ts": stamp(now), "kind": event["kind"], "actor": actor, "prev": before}
         row.update(masking.masked_row(event))
-        line = store.encode(dumps(row))
+        line = store.encode(store.dumps(row))
         before = digest_of(line)
         known[seq] = (before, seq == 1 or _proves(row))
         lines.append(line + b"\n")
@@ -275,12 +274,12 @@ def read_checked(path: str) -> Chain:
 
 def _checked(raw: bytes) -> Chain:
     is_long = len(raw) >= BULK
-    load: Callable[[bytes], Any] = _load
+    load = store.loader(len(raw))
     new_sha256 = digest.new_sha256
     if is_long:
         import hashlib
 
-        load, new_sha256 = store.loader(), hashlib.sha256
+        new_sha256 = hashlib.sha256
     end = raw.rfind(b"\n") + 1
     position = 0
     found: list[LedgerRow] = []
@@ -300,7 +299,7 @@ def _checked(raw: bytes) -> Chain:
         try:
             row = load(line if cut < 0 else line[:cut] + b"}")
         except (ValueError, RecursionError):
-            row = _parse(line)  # orjson is stricter than what wrote it
+            row = _parse(line)  # it was cut inside of another value
         if not isinstance(row, dict):
             row = None
             problems.append(f"line {number} is not a row")
@@ -339,13 +338,9 @@ def _copy(chain: Chain) -> Chain:
     return Chain(chain.rows, list(chain.problems), chain.head, chain.whole)
 
 
-def _load(line: bytes) -> Any:
-    return loads(line.decode("utf-8"))
-
-
 def _parse(line: bytes) -> LedgerRow | None:
     try:
-        row: LedgerRow = _load(line)
+        row: LedgerRow = store.loads(line)
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None

@@ -7,7 +7,6 @@ their own.
 from __future__ import annotations
 
 from omo.errors import OmoError
-from omo.json_text import dumps, loads
 from omo.safe_open import read_file
 from omo.state import ownership, paths, store
 
@@ -27,7 +26,7 @@ def read(state: str) -> dict[str, list[str]]:
     try:
         if store.link_to_state(path) is not None:
             return {}
-        stored = loads(read_file(path, LARGEST).decode("utf-8"))
+        stored = store.loads(read_file(path, LARGEST))
         if stored["version"] == VERSION:
             for candidates_id, argv in stored["commands"].items():
                 answers[str(candidates_id)] = [str(word) for word in argv]
@@ -46,6 +45,6 @@ def keep(state: str, candidates_id: str, argv: Sequence[str]) -> None:
             answers.pop(candidates_id, None)
             answers[candidates_id] = list(argv)
             newest = dict(list(answers.items())[-MOST_KEPT:])
-            store.replace(path, dumps({"version": VERSION, "commands": newest}) + "\n")
+            store.replace(path, store.dumps({"version": VERSION, "commands": newest}) + "\n")
     except (OmoError, OSError):
         pass

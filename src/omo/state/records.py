@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from omo.json_text import dumps, loads, part
+from omo.json_text import dumps, part
 from omo.safe_open import own_file, read_file
 from omo.state import STATE_DIR, beats, paths, store
 from omo.text import clip
@@ -85,7 +85,7 @@ def find(identity: str, at: Iterable[str]) -> StateRecord | None:
 
 def read(identity: str, place: str) -> StateRecord | None:
     try:
-        stored = loads(read_file(os.path.join(place, identity), LARGEST).decode("utf-8"))
+        stored = store.loads(read_file(os.path.join(place, identity), LARGEST))
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(stored, dict) or stored.get("version") != VERSION or not os.path.isabs(str(stored.get("path"))):
@@ -115,7 +115,7 @@ def write(record: StateRecord) -> None:
     os.makedirs(record.place, mode=0o700, exist_ok=True)
     first = f'{{"version": {VERSION}, "live": {dumps(sorted(record.live))}'
     rest = {"path": record.path, "name": record.name, "on": record.live, "known": record.known}
-    store.replace(record.file, f"{first},\n{dumps(rest)[1:]}\n")
+    store.replace(record.file, f"{first},\n{store.dumps(rest)[1:]}\n")
     if not record.live:
         remove_from_index(record.in_index, record.place)
     elif not os.path.exists(record.in_index):

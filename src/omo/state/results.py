@@ -9,7 +9,7 @@ import os
 
 from omo import safe_open
 from omo.errors import OmoError
-from omo.json_text import Json, dumps, loads
+from omo.json_text import Json
 from omo.state import ownership, store
 
 MOST = 4000  # results; a tenth more is thrown away at once, the oldest first
@@ -28,13 +28,13 @@ class Results:
         if store.link_to_state(path) is not None:
             return None
         try:
-            row = loads(safe_open.read_file(path, LARGEST).decode("utf-8"))
+            row = store.loads(safe_open.read_file(path, LARGEST))
         except (OSError, ValueError, RecursionError):
             return None
         return row if isinstance(row, dict) else None
 
     def put(self, key: str, row: Json) -> None:
-        text = dumps(row)
+        text = store.dumps(row)
         path = self._file(key)
         aside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
         try:

@@ -427,7 +427,7 @@ def render(runtime: Runtime) -> str:
     is_left = False
     lines = []
     for key, stored in runtime["sessions"].items():
-        lines.append(f"{dumps(key)}: {dumps(stored)}")
+        lines.append(f"{dumps(key)}: {store.dumps(stored)}")
         if not isinstance(stored, dict):
             continue
         row = read_row(stored)
@@ -449,7 +449,7 @@ def render(runtime: Runtime) -> str:
     end = "}"
     for key, value in runtime.items():
         if key not in INDEX:
-            end += f", {dumps(key)}: {dumps(value)}"
+            end += f", {dumps(key)}: {store.dumps(value)}"
     return "\n".join([first + ', "sessions": {', ",\n".join(lines), end + "}"]) + "\n"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+from omo import json_text
 from omo.errors import Busy, Unreadable, Unwritable
-from omo.json_text import Json, loads
 from omo.safe_open import regular_file
 from omo.state import STATE_DIR
 
@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from omo.state.packages import Packages
 
 
 HOOK_WAIT = 8.0  # seconds that a hook waits for locks in all, of the ten that hosts give it
@@ -26,7 +28,7 @@ MOVE_AWAY = "move it away; the next hook or command that writes does so by itsel
 NO_LINK = "remove the link; to have the state elsewhere, set OMO_STATE_DIR"
 _IN_PROJECT = os.path.join(os.sep, STATE_DIR, "")
 
-_has_packages = False
+packages: Packages | None = None  # of a command; a hook has none
 _known: dict[str, tuple[tuple[int, ...], bytes]] = {}  # by path: which version of a file it was, and what it held
 
 
@@ -59,11 +61,11 @@ class Lock:
 
 
 def _acquire(path: str, deadline: float) -> Callable[[], None]:
-    """filelock's protocol. On POSIX that is one system call, made here: the package would be two thirds of a hook."""
-    try:
-        from fcntl import LOCK_EX, LOCK_NB, flock
-    except ImportError:
-        return _acquire_with_filelock(path, deadline)
+    """Take a lock by filelock's protocol: a command by the package, a hook by the one system call that it makes."""
+    if packages is not None and (release := packages.acquire(path, deadline)) is not None:
+        return release
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         while True:
@@ -79,15 +81,7 @@ def _acquire(path: str, deadline: float) -> Callable[[], None]:
         raise
 
 
-def _acquire_with_filelock(path: str, deadline: float) -> Callable[[], None]:
-    from filelock import FileLock
-
-    lock = FileLock(path, preserve_lock_file=True)
-    lock.acquire(timeout=max(0.0, deadline - time.monotonic()), poll_interval=POLL)
-    return lock.release
-
-
-def read(path: str) -> Json | None:
+def read(path: str) -> json_text.Json | None:
     """The object in the file, None only if there is no file."""
     raw = contents(path, ABSENT_STATE)
     return None if raw is None else parse(raw, path)
@@ -133,9 +127,9 @@ def _version(status: os.stat_result) -> tuple[int, ...]:
     return (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def parse(raw: bytes, path: str) -> Json:
+def parse(raw: bytes, path: str) -> json_text.Json:
     try:
-        value = _loads(raw)
+        value = loads(raw)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"{path} is not valid JSON: {error}", fix=MOVE_AWAY, path=path) from None
     if not isinstance(value, dict):
@@ -143,35 +137,23 @@ def parse(raw: bytes, path: str) -> Json:
     return value
 
 
-def _loads(raw: bytes) -> Any:
-    if len(raw) > MOST_KEPT:
-        try:
-            return loader()(raw)
-        except ValueError:
-            pass  # orjson is stricter than what wrote the file
-    return _loads_plainly(raw)
+def loader(size: int) -> Callable[[bytes], Any]:
+    """Return what parses JSON that stands in a file of this size."""
+    return loads_plainly if packages is None else packages.loader(size)
 
 
-def may_use_packages() -> None:
-    """Say that this process is a command. A hook reads with the standard library alone, also what is long."""
-    global _has_packages
-    _has_packages = True
+def loads(raw: bytes) -> Any:
+    """Return the value in a file of ours. Raises ValueError where it is not exactly one of JSON."""
+    return loader(len(raw))(raw)
 
 
-def loader() -> Callable[[bytes], Any]:
-    """What parses much JSON fastest: in a command orjson, from where that makes up for its import."""
-    if _has_packages:
-        try:
-            import orjson
-
-            return orjson.loads
-        except ImportError:
-            pass  # `omo --version` or doctor, where there is no environment
-    return _loads_plainly
+def loads_plainly(raw: bytes) -> Any:
+    return json_text.loads(raw.decode("utf-8"))
 
 
-def _loads_plainly(raw: bytes) -> Any:
-    return loads(raw.decode("utf-8"))
+def dumps(value: object) -> str:
+    """Return the text of a row. A command and a hook write the same."""
+    return json_text.dumps_row(value) if packages is None else packages.dumps(value)
 
 
 def encode(text: str) -> bytes:

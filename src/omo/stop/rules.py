@@ -10,6 +10,7 @@ from omo.state import runtime
 from omo.state.runtime import OPEN_STATES, is_live, is_taken_over, unvouched, work_in
 from omo.stop import sentences
 from omo.stop.situation import LONGEST_WAIT, Situation
+from omo.text import counted
 from omo.work import bound, budget, session
 
 TYPE_CHECKING = False
@@ -18,31 +19,98 @@ if TYPE_CHECKING:
 
     from omo.hosts import Event
     from omo.state.ledger_rows import SessionEvent
-    from omo.state.rows import SessionRow, Ulw
+    from omo.state.rows import Limits, SessionRow, Ulw
 
 
 SHELL_EXCUSES = 2  # a server left running in the background must not excuse every Stop
-# The turn ends, and something wakes the session without a person: the clock of the budget runs on.
-GOES_ON_BY_ITSELF = ("background-agent", "wake-up", "background-shell", "prompt-queued")
+
+# What becomes of the turn.
+SENT_BACK = "sent-back"  # the agent goes on
+OFF = "off"  # it ends: nothing holds the session, and nothing is about to be said in it
+UNTOUCHED = "untouched"  # it ends: omo writes nothing
+QUIET = "quiet"  # it ends, and the user is told nothing
+WOKEN = "woken"  # the same, and something wakes the session without a person: the clock of the budget runs on
+TOLD = "told"  # it ends, and the user is told what ended or waits
+OVER = "over"  # the same, and the run ends with it
+# What a rule has to have besides, by its turn.
+NEEDED = {
+    SENT_BACK: ("then", "reason"),
+    OFF: (),
+    UNTOUCHED: (),
+    QUIET: ("then",),
+    WOKEN: ("then",),
+    TOLD: ("then",),
+    OVER: ("then", "cause", "way_on"),
+}
+# What a view shows of a rule instead of its `why`.
+NOT_BEGUN, WAITS, ENDED, UNREADABLE = "not-begun", "waits", "ended", "unreadable"
+
+
+class Facts:
+    """Which facts a rule looks at, and what would make it answer otherwise, with the numbers of the situation to be
+    filled in by `omo explain stop`."""
+
+    def __init__(self, reads: str, *changes: str) -> None:
+        self.reads = reads
+        self.changes = changes
+
+
+OF_THE_EVENT = Facts("")  # only a host's event can meet it, so it decides no Stop that is asked about
+
+
+def _nothing(*_: object) -> str:
+    return ""
 
 
 class Rule:
-    """`why` a session is let go, or not. `then` is what that does to its row; None writes nothing at all."""
+    """A line of the table, with all that is known of it. One that lacks something fails when this module loads.
+
+    `why` is the reason in words, `turn` what becomes of the turn, `then` what that does to the session's row; without
+    it nothing is written. `reason` is what the agent reads that is sent back, `says` what the user reads beside what
+    ended or waits. `cause` and `way_on` say why the run ended, and how it goes on.
+    """
 
     def __init__(
         self,
         name: str,
         why: str,
+        turn: str,
         when: Callable[[Situation], bool],
-        then: Callable[[Situation, str], SessionRow] | None = None,
+        then: Callable[[Situation, Rule], SessionRow] | None = None,
         *,
-        blocks: bool = False,
+        facts: Facts,
+        reason: Callable[[Situation, SessionRow], str] | None = None,
+        says: Callable[[SessionRow, SessionRow, Limits], str] = _nothing,
+        cause: Callable[[SessionRow, Limits], str] | None = None,
+        way_on: Callable[[SessionRow], str] | None = None,
+        shows: str = "",
     ) -> None:
+        given = {"then": then, "reason": reason, "cause": cause, "way_on": way_on}
+        if missing := [field for field in NEEDED[turn] if given[field] is None]:
+            raise TypeError(f"the rule {name} lacks {', '.join(missing)}")
         self.name = name
         self.why = why
+        self.turn = turn
         self.when = when
         self.then = then
-        self.blocks = blocks  # the turn is sent back
+        self.facts = facts
+        self.reason: Callable[[Situation, SessionRow], str] = reason or _nothing
+        self.says = says
+        self.cause: Callable[[SessionRow, Limits], str] = cause or _nothing
+        self.way_on: Callable[[SessionRow], str] = way_on or _nothing
+        self.shows = shows
+
+    @property
+    def blocks(self) -> bool:
+        return self.turn == SENT_BACK
+
+    @property
+    def ends_run(self) -> bool:
+        return self.turn == OVER
+
+    @property
+    def tells(self) -> bool:
+        return self.turn in (TOLD, OVER)
 
 
 def _is_idle(s: Situation) -> bool:
@@ -96,141 +164,280 @@ def _is_at_its_ceiling(s: Situation) -> bool:
     return has_run_too_long or bool(ulw.get("totalBlocks", 0) >= s.limits["max_total_blocks"])
 
 
-def _counted(s: Situation, rule: str) -> SessionRow:
+def _counted(s: Situation, rule: Rule) -> SessionRow:
     """The agent went on since the user's last message, or nobody knows: that message plays no part any more."""
     counted = session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint)
-    return session.forget_message(counted)
+    return session.note_refusals(session.forget_message(counted), s.refusals(), now=s.now)
 
 
-def _stays(s: Situation, rule: str) -> SessionRow:
+def _stays(s: Situation, rule: Rule) -> SessionRow:
     return s.row
 
 
-def _not_begun(s: Situation, rule: str) -> SessionRow:
+def _not_begun(s: Situation, rule: Rule) -> SessionRow:
     """What is over beside it is told with it."""
     row = session.without_request(s.row)
     return row if work_in(row, *OPEN_STATES) else session.close(row)
 
 
-def _exhausted(s: Situation, rule: str) -> SessionRow:
-    return session.exhaust(s.row, rule=rule, why=sentences.cause(rule, s.row, s.limits))
+def _exhausted(s: Situation, rule: Rule) -> SessionRow:
+    return session.exhaust(s.row, rule=rule.name, why=rule.cause(s.row, s.limits))
 
 
-def _waits_for_permission(s: Situation, rule: str) -> SessionRow:
+def _waits_for_permission(s: Situation, rule: Rule) -> SessionRow:
     refused = s.ulw.get("refused", {})
     why, way = sentences.refused(refused), sentences.way_to_allow(refused)
     return session.note_refusals(session.suspend(s.row, state="waiting", why=why, question=way), [], now=s.now)
 
 
-def _invalid(s: Situation, rule: str) -> SessionRow:
+def _invalid(s: Situation, rule: Rule) -> SessionRow:
     ulw: Ulw = {"enabled": False, "stopBlocks": 0, "lastStopAt": None}
     unarmed: SessionRow = {**s.row, "ulw": {}, "work": {session.KIND: {"state": "active"}}}  # no more can be kept
-    return {**session.exhaust(unarmed, rule=rule, why=sentences.cause(rule, s.row, s.limits)), "ulw": ulw}
+    return {**session.exhaust(unarmed, rule=rule.name, why=rule.cause(s.row, s.limits)), "ulw": ulw}
 
 
+def _open_work(s: Situation, after: SessionRow) -> str:
+    return sentences.reason_to_go_on(after, s.active(), s.limits["max_stop_blocks"])
+
+
+def _open_work_and_message(s: Situation, after: SessionRow) -> str:
+    message = str(s.message().get("text", ""))
+    return sentences.reason_to_go_on(after, s.active(), s.limits["max_stop_blocks"], message)
+
+
+def _by_ulw(row: SessionRow) -> str:
+    return sentences.GO_ON
+
+
+TYPE_ULW = "type ulw in a prompt"
+BEGINS = "the agent begins it, as omo next says"
+CAP = "ulw.stopBlocks limits.max_stop_blocks"
+COOLDOWN = "ulw.lastStopAt limits.cooldown_seconds"
+CEILING = "ulw.totalBlocks limits.max_total_blocks ulw.armedAt limits.max_hours"
+CANCEL = "stopContinuation.disabled stopContinuation.disabledReason stopContinuation.disabledAt"
+COUNTERS = "ulw.enabled ulw.stopBlocks ulw.totalBlocks ulw.shellExcuses ulw.lastStopAt ulw.armedAt"
+
+CANCELLED = Rule(
+    "cancelled", "the user said stop", OFF, lambda s: session.is_cancelled(s.row), facts=Facts(CANCEL, TYPE_ULW)
+)
 DONE = Rule(
     "done",
     "the work has ended, by omo ulw done or a workflow's own end",
+    TOLD,
     lambda s: not s.active() and bool(work_in(s.row, "done")),
     lambda s, rule: session.close(s.row),
+    shows=ENDED,
+    facts=Facts("work", f"{TYPE_ULW}; with a task behind it that is a new run"),
 )
-# What each rule reads, and what would make it answer otherwise, is in facts.py; why the odd ones are there is in
-# docs/decisions/stop.md. Each has a case in tests/hooks/test_stop_rules.py, and so has their order.
+# Why the odd ones are there is in docs/decisions/stop.md. Each has a case in tests/hooks/test_stop_rules.py, and so has
+# their order.
 RULES = (
-    Rule("switched-off", "OMO_DISABLE is set", lambda s: s.disabled),
-    Rule("subagent", "a subagent stops, not the session", lambda s: s.event.is_subagent),
+    Rule(
+        "switched-off",
+        "OMO_DISABLE is set",
+        OFF,
+        lambda s: s.disabled,
+        facts=Facts("OMO_DISABLE", "start the session without OMO_DISABLE"),
+    ),
+    Rule("subagent", "a subagent stops, not the session", UNTOUCHED, lambda s: s.event.is_subagent, facts=OF_THE_EVENT),
     Rule(
         "begin",
         "you typed the command of a workflow, and nothing of it was begun; the agent is sent back once",
+        SENT_BACK,
         lambda s: _is_asked_for(s) and not _was_reminded(s) and not _is_excused(s),
         lambda s, rule: {**s.row, "reminded": s.event.fingerprint},
-        blocks=True,
+        reason=lambda s, after: sentences.to_be_begun(str(s.row.get("asked"))),
+        shows=NOT_BEGUN,
+        facts=Facts("asked", BEGINS, "the Stop after that is decided anew"),
     ),
     Rule(
         "not-begun",
         "you typed the command of a workflow, and the turn ends before anything of it was begun",
+        TOLD,
         _is_asked_for,
         _not_begun,
+        says=sentences.not_begun,
+        shows=NOT_BEGUN,
+        facts=Facts("asked", BEGINS, "leave the command out"),
     ),
-    Rule("not-active", "nothing is on in this session", _is_idle),
-    Rule("cancelled", "the user said stop", lambda s: session.is_cancelled(s.row)),
-    Rule("unreadable-state", "the state cannot be read, so nothing is known", lambda s: bool(s.unreadable)),
-    Rule("invalid-state", "the session's counters were edited into nonsense", _is_invalid, _invalid),
-    Rule("plan-mode", "plan mode ends a turn to show the plan", lambda s: s.event.in_plan_mode, _stays),
+    Rule(
+        "not-active",
+        "nothing is on in this session",
+        OFF,
+        _is_idle,
+        facts=Facts("ulw.enabled work", TYPE_ULW, "start a workflow in this session: {begin}"),
+    ),
+    CANCELLED,
+    Rule(
+        "unreadable-state",
+        "the state cannot be read, so nothing is known",
+        UNTOUCHED,
+        lambda s: bool(s.unreadable),
+        shows=UNREADABLE,
+        facts=Facts("unreadable", f"the next Stop keeps the unreadable file aside; then {TYPE_ULW}"),
+    ),
+    Rule(
+        "invalid-state",
+        "the session's counters were edited into nonsense",
+        OVER,
+        _is_invalid,
+        _invalid,
+        # Nothing of such a row can be compared or counted.
+        cause=lambda row, limits: "its state is unusable, somebody edited the counters into nonsense",
+        way_on=_by_ulw,
+        facts=Facts(COUNTERS, f"{TYPE_ULW}, which writes them anew"),
+    ),
+    Rule(
+        "plan-mode",
+        "plan mode ends a turn to show the plan",
+        QUIET,
+        lambda s: s.event.in_plan_mode,
+        _stays,
+        facts=OF_THE_EVENT,
+    ),
     Rule(
         "host-limit",
         "the host reported a usage limit or an API error",
+        TOLD,
         lambda s: bool(s.event.limit_notice),
         lambda s, rule: session.wait_for_host(s.row, s.event.limit_notice),
+        facts=OF_THE_EVENT,
     ),
-    Rule("background-agent", "an agent runs and will wake the session", lambda s: s.event.running_agents > 0, _stays),
-    Rule("wake-up", "a one-shot wake-up will continue the session", lambda s: s.event.has_wakeup, _stays),
+    Rule(
+        "background-agent",
+        "an agent runs and will wake the session",
+        WOKEN,
+        lambda s: s.event.running_agents > 0,
+        _stays,
+        facts=OF_THE_EVENT,
+    ),
+    Rule(
+        "wake-up",
+        "a one-shot wake-up will continue the session",
+        WOKEN,
+        lambda s: s.event.has_wakeup,
+        _stays,
+        facts=OF_THE_EVENT,
+    ),
     Rule(
         "background-shell",
         f"a shell runs in the background (excuses {SHELL_EXCUSES} Stops in a row)",
+        WOKEN,
         lambda s: s.event.running_shells > 0 and s.ulw.get("shellExcuses", 0) < SHELL_EXCUSES,
         lambda s, rule: session.note(s.row, {"shellExcuses": s.ulw.get("shellExcuses", 0) + 1}),
+        facts=OF_THE_EVENT,
     ),
     Rule(
         "prompt-queued",
         "the user has typed something that waits for this turn to end",
+        WOKEN,
         lambda s: s.looks.is_queued(),
         _stays,
+        facts=OF_THE_EVENT,
     ),
     Rule(
         "waiting",
         "the work waits: for the user, paused, or blocked from outside",
+        TOLD,
         lambda s: not s.active() and bool(work_in(s.row, "waiting", "paused", "blocked")),
         _stays,
+        shows=WAITS,
+        facts=Facts("work", "your answer, where it waits or is blocked", "you say continue, where it is paused"),
     ),
     DONE,
-    Rule("duplicate", "the same event was delivered twice", _is_same_event, _stays),
+    Rule("duplicate", "the same event was delivered twice", QUIET, _is_same_event, _stays, facts=OF_THE_EVENT),
     Rule(
         "message-quoted",
         "you wrote something, the agent was sent back with it once, and has changed no file since you did",
+        TOLD,
         lambda s: bool(s.message().get("quoted")),
         lambda s, rule: session.message_told(s.row),
+        says=sentences.changed_no_file,
+        facts=OF_THE_EVENT,
     ),
     Rule(
         "refused",
         "the host refused what the agent needs; it was told so once, and has found no other way",
+        TOLD,
         Situation.is_at_a_wall,
         _waits_for_permission,
+        facts=OF_THE_EVENT,
     ),
     Rule(
         "cap",
         "it was sent back as often as allowed without progress",
+        OVER,
         lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
         _exhausted,
+        cause=lambda row, limits: f"{counted(limits['max_stop_blocks'], 'block')} without verified progress",
+        way_on=_by_ulw,
+        facts=Facts(CAP, "before that Stop, a gate that newly passes on a changed tree: omo gate run", TYPE_ULW),
     ),
-    Rule("ceiling", "the run's own limit of blocks or hours", _is_at_its_ceiling, _exhausted),
+    Rule(
+        "ceiling",
+        "the run's own limit of blocks or hours",
+        OVER,
+        _is_at_its_ceiling,
+        _exhausted,
+        cause=sentences.ceiling,
+        way_on=_by_ulw,
+        facts=Facts(CEILING, f"{TYPE_ULW}, which begins a new budget"),
+    ),
     Rule(
         "budget",
         "as much as the user allows the run is spent, or nobody can count it",
+        OVER,
         lambda s: budget.is_used_up(s.row),
         _exhausted,
+        cause=lambda row, limits: budget.cause(row),
+        way_on=budget.way_on,
+        facts=Facts("budget spent", "{raise_budget}", f"{budget.COMMAND} off"),
     ),
     Rule(
         "other-loop",
         "another loop holds this session; the run stays on, and holds it again when that is over",
+        TOLD,
         lambda s: bool(s.other_loop()),
         lambda s, rule: session.note(s.row, {"otherLoop": s.other_loop()}),
+        says=sentences.other_loop,
+        facts=Facts("ulw.otherLoop", "the other loop ends: {ends_the_loop}"),
     ),
     Rule(
         "cooldown",
         f"the next block may come only later than the {LONGEST_WAIT:g} s for which a hook waits; the run stays on",
+        TOLD,
         lambda s: s.cooldown_left() > s.patience,
         _stays,
+        says=sentences.stopped_again,
+        facts=Facts(COOLDOWN, "{cooldown_left:.1f} s later the cooldown is over", "a smaller cooldown_seconds"),
     ),
     Rule(
         "quote-message",
         "you wrote something, and the agent has changed no file since; it is sent back once, with your words",
+        SENT_BACK,
         lambda s: bool(s.message()),
         lambda s, rule: session.quote_message(s.row, now=s.now, fingerprint=s.event.fingerprint),
-        blocks=True,
+        reason=_open_work_and_message,
+        facts=OF_THE_EVENT,
     ),
 )
-BLOCK = Rule("block", "work is open, and no rule above lets the session stop", lambda s: True, _counted, blocks=True)
+BLOCK = Rule(
+    "block",
+    "work is open, and no rule above lets the session stop",
+    SENT_BACK,
+    lambda s: True,
+    _counted,
+    reason=_open_work,
+    facts=Facts(
+        f"work {CAP} {COOLDOWN} {CEILING}",
+        "{open}",
+        "{blocks_left} without verified progress, and the cap lets go",
+        "a Stop within {cooldown:g} s of a block waits for the rest of them, and is then decided anew",
+        "{total_left} or {hours_left:.1f} more hours, and the ceiling lets go",
+        sentences.STOP,
+    ),
+)
+BY_NAME = {rule.name: rule for rule in (*RULES, BLOCK)}
 
 
 def may_be_held(event: Event, row: SessionRow, environ: Mapping[str, str]) -> bool:
@@ -245,7 +452,7 @@ def may_be_held(event: Event, row: SessionRow, environ: Mapping[str, str]) -> bo
 def deciding_rule(situation: Situation) -> Rule:
     """An end that would be told is held against the files first; what they changed under is decided on as open."""
     rule = _first_match(situation)
-    if rule.name in sentences.TELLING and situation.look_at_ends():
+    if rule.tells and situation.look_at_ends():
         return _first_match(situation)
     return rule
 
@@ -277,12 +484,12 @@ def decide(situation: Situation) -> Decision:
         decision = Decision(rule)
         decision.cooldown = situation.cooldown_left()
         return decision
-    if rule.name == "cancelled" and session.cancel_is_unshown(situation.row):
+    if rule is CANCELLED and session.cancel_is_unshown(situation.row):
         shown = session.cancel_shown(situation.row)
         return Decision(rule, sentences.cancelled(situation.row), shown, {"kind": "allowed", "rule": rule.name})
     if rule.then is None:
         return Decision(rule)
-    after = rule.then(situation, rule.name)
+    after = rule.then(situation, rule)
     if rule.blocks:
         return _sent_back(situation, rule, after)
     return _let_go(situation, rule, session.note(after, {"unanswered": False}))
@@ -298,7 +505,7 @@ def tell_ends(situation: Situation, elsewhere: str) -> Decision:
 def _let_go(situation: Situation, rule: Rule, after: SessionRow, elsewhere: str = "") -> Decision:
     doubts = {kind: sentences.doubt(since) for kind, since in situation.doubts.items()}
     after = session.in_doubt(after, doubts)
-    text = sentences.release(rule.name, situation.row, after, situation.limits, elsewhere)
+    text = sentences.release(rule, situation.row, after, situation.limits, elsewhere)
     if text:
         after = session.told(after)
     event: SessionEvent = {"kind": "allowed", "rule": rule.name}
@@ -308,18 +515,13 @@ def _let_go(situation: Situation, rule: Rule, after: SessionRow, elsewhere: str 
 
 
 def _sent_back(situation: Situation, rule: Rule, after: SessionRow) -> Decision:
-    active, most = situation.active(), situation.limits["max_stop_blocks"]
-    if rule.name == "begin":
-        reason = sentences.to_be_begun(str(situation.row.get("asked")))
-    elif rule is BLOCK:
-        after = session.note_refusals(after, situation.refusals(), now=situation.now)
-        reason = sentences.reason_to_go_on(after, active, most)
-        after = session.note(after, {"openSaid": sentences.what_is_open(active, sentences.LONGEST_OPEN)})
-    else:
-        reason = sentences.reason_to_go_on(after, active, most, str(situation.message().get("text", "")))
+    reason = rule.reason(situation, after)
     event: SessionEvent = {"kind": "blocked", "rule": rule.name, "reason": reason}
-    if rule is BLOCK and "refused" in after["ulw"]:
-        event["refused"] = after["ulw"]["refused"]["calls"]
+    if rule is BLOCK:
+        is_open = sentences.what_is_open(situation.active(), sentences.LONGEST_OPEN)
+        after = session.note(after, {"openSaid": is_open})
+        if "refused" in after["ulw"]:
+            event["refused"] = after["ulw"]["refused"]["calls"]
     return Decision(rule, reason, after, *_reopenings(situation), event)
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from omo.proof.base import Since
     from omo.state.rows import Limits, Outcome, RefusedByHost, SessionRow, Summary
     from omo.state.runtime import Works
+    from omo.stop.rules import Rule
 
 LONGEST_REASON = 600
 LONGEST_OPEN = 360
@@ -27,19 +28,6 @@ EVIDENCE = "/omo:report shows the evidence."
 DETAILS = "/omo:report shows what was seen."
 GO_ON = "Type `ulw` to go on."
 FROM_A_TERMINAL = "user: omo stop-continuation"
-# The rules of Stop that end the run, and those by which the user is told something: others go on by themselves.
-LETS_GO = ("cap", "ceiling", "budget", "invalid-state")
-TELLING = (
-    *LETS_GO,
-    "not-begun",
-    "done",
-    "waiting",
-    "refused",
-    "host-limit",
-    "message-quoted",
-    "cooldown",
-    "other-loop",
-)
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 WAIT = {"waiting": "wait for you", "paused": "are paused", "blocked": "are blocked"}  # several
 MORE = " There is more."
@@ -179,15 +167,16 @@ def _open_work(kind: str, summary: Summary) -> str:
     return f"Open gates, {left} of {total}{names}. When the work is complete: omo ulw done, which runs them."
 
 
-def release(rule: str, before: SessionRow, after: SessionRow, limits: Limits, elsewhere: str = "") -> str:
+def release(rule: Rule, before: SessionRow, after: SessionRow, limits: Limits, elsewhere: str = "") -> str:
     """One line for the user where the session is let go or waits for them: what, how, and what they can do; of another
     conversation than theirs also where that is, `elsewhere`.
 
     Of what ended or waits only what they were not shown before; nothing where the turn ends for another reason.
     """
-    if rule not in TELLING:
+    if not rule.tells:
         return ""
-    parts = [*_stays_on(rule, before, after, limits), *_ends(rule, before, after, elsewhere)]
+    said = rule.says(before, after, limits)
+    parts = [*([said] if said else []), *_ends(rule, before, after, elsewhere)]
     parts += what_waits([(kind, summary) for kind, summary in work_in(after, *WAITS) if is_untold(summary)])
     return in_one_message(parts) if parts else ""
 
@@ -202,49 +191,64 @@ def in_one_message(parts: list[str]) -> str:
     return text
 
 
-def _stays_on(rule: str, before: SessionRow, after: SessionRow, limits: Limits) -> list[str]:
-    """The turn ends, and the run does not."""
-    message = before["ulw"].get("said", {})
-    held = listed(work_in(before, "active")) or ULTRAWORK
-    if rule == "not-begun":
-        name = clip(str(before.get("asked")), 40)
-        why = table.not_begun(name, f"{name} is not begun")
-        return [f"{why} yet, so nothing holds this session. Answer the agent, or type /omo:{name} again."]
-    if rule == "cooldown":
-        why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
-        return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
+# What the user reads where the turn ends, and the run does not.
+
+
+def not_begun(before: SessionRow, after: SessionRow, limits: Limits) -> str:
+    name = clip(str(before.get("asked")), 40)
+    why = table.not_begun(name, f"{name} is not begun")
+    return f"{why} yet, so nothing holds this session. Answer the agent, or type /omo:{name} again."
+
+
+def stopped_again(before: SessionRow, after: SessionRow, limits: Limits) -> str:
+    """Say that the run stays on although the agent stopped within its cooldown."""
+    why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
+    return f"{_held(before)} stays on, and this turn ends: {why}. It goes on with your next message."
+
+
+def other_loop(before: SessionRow, after: SessionRow, limits: Limits) -> str:
+    """Name the other loop that holds the session, once."""
     loop = after["ulw"].get("otherLoop", {})
-    if rule == "other-loop" and loop != before["ulw"].get("otherLoop", {}):
-        name, about = clip(str(loop.get("name")), 40), clip(str(loop.get("about")), 120)
-        ends = clip(str(loop.get("ends")), 60)
-        yields = f"{held} stays on, and sends nothing back while {name} is on ({about})"
-        return [f"{yields}. It holds again when that is over; {ends} ends it now."]
-    if rule == "message-quoted" and not message.get("told"):
-        why = f'since you wrote "{_quotable(str(message.get("text") or ""))}" the agent has changed no file'
-        return [f'{held} stays on, and this turn ends: {why}. Say "continue" to go on; {STOP} ends it.']
-    return []
+    if loop == before["ulw"].get("otherLoop", {}):
+        return ""
+    name, about = clip(str(loop.get("name")), 40), clip(str(loop.get("about")), 120)
+    ends = clip(str(loop.get("ends")), 60)
+    yields = f"{_held(before)} stays on, and sends nothing back while {name} is on ({about})"
+    return f"{yields}. It holds again when that is over; {ends} ends it now."
 
 
-def _ends(rule: str, before: SessionRow, after: SessionRow, elsewhere: str) -> list[str]:
+def changed_no_file(before: SessionRow, after: SessionRow, limits: Limits) -> str:
+    """Quote the message of the user's since which the agent has changed no file, once."""
+    message = before["ulw"].get("said", {})
+    if message.get("told"):
+        return ""
+    why = f'since you wrote "{_quotable(str(message.get("text") or ""))}" the agent has changed no file'
+    return f'{_held(before)} stays on, and this turn ends: {why}. Say "continue" to go on; {STOP} ends it.'
+
+
+def _held(row: SessionRow) -> str:
+    return listed(work_in(row, "active")) or ULTRAWORK
+
+
+def _ends(rule: Rule, before: SessionRow, after: SessionRow, elsewhere: str) -> list[str]:
     """Everything that ended, in one sentence that is no better than the worst of it, and what can be done now."""
-    is_let_go = rule in LETS_GO
     questions = []
     ended = [(kind, summary) for kind, summary in work_in(after, "done") if is_untold(summary)]
     for kind, summary in work_in(after, *WAITS):
         if summary.get("cleared") and is_untold(summary):
             ended.append((kind, summary))
             questions.append(clip(str(summary.get("question") or ""), LONGEST_QUESTION))
-    if is_let_go:
+    if rule.ends_run:
         ended += work_in(after, "exhausted")
     if not ended:
         return []
     whole = whole_outcome(ended, after)
     parts = [as_sentence(clip(outcome.in_words(whole), LONGEST_END))]
     left = listed(work_in(before, "active"))
-    if is_let_go and left not in ("", ULTRAWORK):
+    if rule.ends_run and left not in ("", ULTRAWORK):
         parts.append(f"Open: {left}.")
-    if is_let_go:
-        parts.append(budget.way_on(before) if rule == "budget" else GO_ON)
+    if rule.ends_run:
+        parts.append(rule.way_on(before))
     elif elsewhere:
         parts.append(elsewhere)
     elif outcome.is_done(whole):
@@ -303,14 +307,8 @@ def _as_of(kind: str, summary: Summary) -> str:
     return f"{comma} on the files as they were at {times.clock(moment)}"
 
 
-def cause(rule: str, row: SessionRow, limits: Limits) -> str:
-    """Why a rule of LETS_GO ended the run."""
-    if rule == "cap":
-        return f"{counted(limits['max_stop_blocks'], 'block')} without verified progress"
-    if rule == "budget":
-        return budget.cause(row)
-    if rule == "invalid-state":  # nothing of such a row can be compared or counted
-        return "its state is unusable, somebody edited the counters into nonsense"
+def ceiling(row: SessionRow, limits: Limits) -> str:
+    """Say which of the two limits of a run was reached."""
     most = limits["max_total_blocks"]
     if row["ulw"].get("totalBlocks", 0) < most:
         return f"the ceiling of {limits['max_hours']:g} hours in one run"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from omo import table
 from omo.progress import columns
 from omo.state.runtime import CALLED_OFF, OPEN_STATES
-from omo.stop.sentences import LETS_GO
+from omo.stop import rules
 from omo.table import name_of
 from omo.text import clip
 from omo.views.project import RECENT, ProjectView, SessionView
@@ -102,7 +102,7 @@ def project_lines(project: ProjectView, *, everything: bool = False) -> Iterator
 def session_lines(view: SessionView, *, everything: bool = False) -> Iterator[Line]:
     brief = view.brief
     yield _title(view)
-    if brief.rule.name != "done" and (ended := outcome(view)):  # else the next Stop says the same
+    if brief.rule.shows != rules.ENDED and (ended := outcome(view)):  # else the next Stop says the same
         yield _fact("outcome", ended, mode_style(view))
     if brief.outcome is not None:
         yield from _listed("item", items_in_words(brief.outcome), "")
@@ -232,7 +232,7 @@ def problems(view: SessionView) -> list[str]:
 
 def _next_stop(view: SessionView) -> Line:
     rule = view.brief.rule
-    style = "red" if rule.name in LETS_GO else ""
+    style = "red" if rule.ends_run else ""
     decision, why = "would be let go", f": {why_stop(view)}"
     if view.brief.decision == "block":
         style = "yellow"
@@ -247,12 +247,12 @@ def why_stop(view: SessionView) -> str:
         parts = [
             what_is_open(work, view.view_of(work)) for work in brief.work if work.state == "active" or work.changed
         ]
-    elif brief.rule.name == "waiting":
+    elif brief.rule.shows == rules.WAITS:
         waiting = [work for work in brief.work if work.state in WAITING]
         parts = [f"{name_of(work.kind)} is {work.state}: {work.why}" for work in waiting]
-    elif brief.rule.name == "unreadable-state":
+    elif brief.rule.shows == rules.UNREADABLE:
         parts = [f"{brief.rule.why} ({clip(brief.now.unreadable, 160)})"]
-    elif brief.rule.name == "done":
+    elif brief.rule.shows == rules.ENDED:
         parts = [outcome(view), view.lapsed]
     return "; ".join(filter(None, parts)) or brief.rule.why
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 ENDS = ("exhausted", "done")
 STATES = (*OPEN_STATES, *ENDS)
 WAITING = ("waiting", "paused", "blocked")
-IDLE = ("switched-off", "not-active", "cancelled")
 LONGEST = 300
 
 
@@ -105,7 +104,7 @@ class View:
     @property
     def is_idle(self) -> bool:
         """Nothing holds this session, and nothing is about to be said in it."""
-        return self.rule.name in IDLE
+        return self.rule.turn == rules.OFF
 
     @property
     def is_fenced(self) -> bool:

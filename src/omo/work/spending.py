@@ -12,7 +12,7 @@ import os
 from omo import hosts
 from omo.clock import stamp
 from omo.errors import OmoError
-from omo.json_text import Json, dumps
+from omo.json_text import Json
 from omo.state import paths, store
 from omo.state.rows import without
 from omo.work import budget
@@ -222,6 +222,6 @@ def _kept(path: str) -> Json:
 def _keep(path: str, count: Count) -> None:
     try:
         if os.path.isdir(os.path.dirname(path)):
-            store.replace(path, dumps(count.data) + "\n")
+            store.replace(path, store.dumps(count.data) + "\n")
     except (OmoError, OSError):
         pass  # then it is counted again

@@ -12,7 +12,6 @@ from omo.state import paths, runtime
 from omo.state.rows import EMPTY
 from omo.state.runtime import part
 from omo.stop import rules, sentences
-from omo.stop.facts import FACTS
 from omo.stop.situation import stored_limits
 from omo.text import clip, counted
 from omo.views.explain import Explanation
@@ -39,9 +38,8 @@ ASSUMED = "nothing runs in the background, no plan mode, no prompt is queued; ot
 def explain_stop(view: View, known: settings.Settings) -> Explanation:
     """The rule of `rules.RULES` that decides, with the facts it names; what only the host's event tells is assumed."""
     rule = view.rule
-    reads, changes = FACTS.get(rule.name, ("", ()))
     read = []
-    for name in reads.split():
+    for name in rule.facts.reads.split():
         read += _stop_facts(name, view, known)
     read.append(Fact("event", "assumed", ASSUMED))
     trail = []
@@ -56,7 +54,7 @@ def explain_stop(view: View, known: settings.Settings) -> Explanation:
         rule.name,
         rule.why,
         read,
-        [change.format(**numbers) for change in changes],
+        [change.format(**numbers) for change in rule.facts.changes],
         trail,
         {"session": view.name, "limits": view.now.limits, "outcome": view.outcome},
     )
@@ -110,6 +108,7 @@ def stop_numbers(view: View) -> Json:
     left = {kind: breaker.left for kind, breaker in view.breakers.items()}
     open_again = [f"{work.kind}: {work.changed}." for work in view.work if work.changed]
     return {
+        "begin": ", ".join(f"omo {next(iter(row.commands))}" for row in table.offered()),
         "open": " ".join(open_again) or sentences.what_is_open(now.active(), sentences.LONGEST_REASON),
         "blocks_left": counted(int(left["blocks"]), "more block"),
         "total_left": counted(int(left["total"]), "more block"),

@@ -11,8 +11,7 @@ from omo.context import Context
 from omo.errors import OmoError
 from omo.state import paths
 from omo.state.journal import Journal
-from omo.stop.rules import RULES
-from omo.stop.sentences import LETS_GO
+from omo.stop.rules import BY_NAME
 from omo.table import name_of
 from omo.text import clip, counted
 from omo.views.project import SessionView, claims_let_stand
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 # What takes the ground from everything else comes first, what may be harmless last.
 WEIGHTS = {"damaged ledger": 0, "damaged": 0, "unreadable": 0, "changed since": 2}
 MOST_EARLIER = 5
-WHY = {rule.name: rule.why for rule in RULES}
 
 
 def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> list[Notice]:
@@ -163,14 +161,14 @@ def unproven_before(events: Sequence[SessionEvent], since: str) -> list[Notice]:
 def _how_it_ended(run: Sequence[SessionEvent]) -> str:
     """By the last of its events that says so; empty where it was done."""
     for event in reversed(run):
-        kind, rule = event.get("kind"), str(event.get("rule"))
+        kind, rule = event.get("kind"), BY_NAME.get(str(event.get("rule")))
         if kind == "done":
             ended = outcome.of(event)
             return "" if outcome.is_done(ended) else clip(outcome.in_words(ended), 500)
         if kind == "cancelled":
             return "called off by the user"
-        if kind == "allowed" and rule in LETS_GO:
-            return f"ended, not proven: {WHY.get(rule, rule)}"
+        if kind == "allowed" and rule is not None and rule.ends_run:
+            return f"ended, not proven: {rule.why}"
         if kind == "reopened":
             break
     return "left open"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from omo.errors import NotEvaluable, Refused
 from omo.json_text import Json
+from omo.stop import rules
 from omo.table import name_of
 from omo.text import clip
 from omo.views.project import SessionView, lapsed
@@ -116,7 +117,7 @@ class WorkEnd(NamedTuple):
 def verdict(session: SessionView, run: str = "") -> Headline:
     """The outcome of all that the session worked on, or of one run alone, which `session.works` then holds."""
     mode, rule, by_stop = session.brief.mode, session.brief.rule, session.brief.outcome
-    if rule.name in ("begin", "not-begun") and not run:  # no earlier run is taken for it
+    if rule.shows == rules.NOT_BEGUN and not run:  # no earlier run is taken for it
         return Headline(UNPROVEN, NOT, (rule.why,))
     works = [WorkEnd(status, session) for status in session.works or [] if does_count(status, session)]
     damage = _damage(session, works)
