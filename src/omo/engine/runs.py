@@ -89,8 +89,7 @@ class CaseRun(Run[Case]):
     def publish(self, step: NextStep | None = None, *, begins: bool = False) -> NextStep:
         """Bring the session's summary up to the run, and return what comes next: `step`, if the workflow knows it.
 
-        A run that `begins` takes the place of an earlier one. An item that passes for the first time gives the budget
-        of blocks back, and so does a run that passes.
+        A run that `begins` takes the place of an earlier one.
         """
         step, case = step or ends.next_step(self), self.state
         if case is None or self.problems:
@@ -98,14 +97,7 @@ class CaseRun(Run[Case]):
                 rows.publish_damage(self)
             return step
         summary = summarize(case, step)
-
-        def progressed(old: Summary) -> bool:
-            if old.get("run") != self.id:
-                return False
-            has_passed = case.how == "pass" and old.get("state") != "done"
-            return has_passed or not set(summary["passed"]) <= set(old.get("passed") or [])
-
-        rows.publish(self, summary, session=self.caller.session if begins else "", progressed=progressed)
+        rows.publish_progress(self, summary, session=self.caller.session if begins else "")
         return step.with_run(self.flow.verb, self.named)
 
 
