@@ -37,11 +37,10 @@ from bench.truth import (  # noqa: E402
     path_of_tools,
     word_of,
 )
-from omo.cli import gate, ulw  # noqa: E402, F401, loaded before anything is timed
 from omo.proof import run as runner  # noqa: E402
 from omo.proof import swap, swap_files  # noqa: E402
 from omo.work.outcome import PROVEN  # noqa: E402
-from omo.workflows.ultrawork import end, prove  # noqa: E402, F401, too
+from omo.workflows.ultrawork import gate_verbs, judging, verbs  # noqa: E402, F401, loaded before anything is timed
 
 RUNS = "../runs"  # beside the project
 MOST_AROUND = 0.050  # seconds

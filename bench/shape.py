@@ -10,12 +10,8 @@ from __future__ import annotations
 import argparse
 import ast
 import statistics
-import subprocess
-import sys
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 
 ROOT = Path(__file__).resolve().parents[1]
 VAGUE = {"one", "found", "told", "said", "seen", "at"}
@@ -141,37 +137,6 @@ def _is_untyped(node: ast.AST) -> bool:
     return ast.unparse(key) == "str" and ast.unparse(value) in ANYTHING
 
 
-def stop_calls() -> tuple[int, dict[str, int]]:
-    """The calls of functions of ours for a Stop that is sent back (ulw, one gate), and how often each module is
-    entered from another one."""
-    sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
-    from tests.project import Project
-
-    calls: list[tuple[str, str]] = []
-
-    def profile(frame: FrameType, event: str, _: object) -> None:
-        if event == "call":
-            before = frame.f_back.f_code.co_filename if frame.f_back else ""
-            calls.append((frame.f_code.co_filename, before))
-
-    with tempfile.TemporaryDirectory() as directory:
-        subprocess.run(["git", "init", "-q", directory], check=True)
-        project = Project(Path(directory))
-        project.prompt("ulw mend it")
-        project.check("gate", "add", "tests", "--", "false")
-        sys.setprofile(profile)
-        answer = project.stop()
-        sys.setprofile(None)
-        assert answer.blocks, answer
-    entered: dict[str, int] = {}
-    ours = [(name, before) for name, before in calls if name.startswith(str(ROOT / "src"))]
-    for name, before in ours:
-        if name != before:
-            module = name.removeprefix(str(ROOT / "src" / "omo") + "/")
-            entered[module] = entered.get(module, 0) + 1
-    return len(ours), entered
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--src", type=Path, default=ROOT / "src")
@@ -197,13 +162,6 @@ def main() -> int:
     print(f"\nlongest import chain: {len(chain)}: {' → '.join(name.removeprefix('omo.') for name in chain)}")
     print(f"comments per 100 lines: {100 * whole.comments / whole.lines:.1f}")
     print(f"objects of JSON without a type: {untyped(src)}")
-    if src == ROOT / "src":
-        calls, entered = stop_calls()
-        most = sorted(entered.items(), key=lambda item: -item[1])[:6]
-        print(
-            f"calls for a Stop that is sent back: {calls}; entered most: "
-            + ", ".join(f"{name} {n}" for name, n in most)
-        )
     return 0
 
 

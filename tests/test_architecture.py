@@ -43,9 +43,6 @@ NEIGHBOURS = {
     "options": {"result"},
     "strict": {"errors", "text"},
     "fence": {"proof"},
-    "workflows.ultragoal": {"workflows.ultrawork"},
-    "workflows.ultraplan": {"workflows.ultrawork"},
-    "workflows.verify": {"workflows.ultrawork"},
 }
 
 
@@ -142,7 +139,7 @@ NOT_THE_KIND = {
     # The line `verify:` of a plan's step.
     *[
         (f"workflows/ultraplan/{module}.py", "verify")
-        for module in ("critique", "document", "markdown", "propose", "rules", "run", "start", "verbs")
+        for module in ("critique", "document", "markdown", "propose", "rules", "verbs")
     ],
 }
 
@@ -188,9 +185,9 @@ def test_the_engine_names_no_step_agent_option_or_status_of_a_workflow() -> None
 
 
 def test_the_names_that_are_looked_for_are_those_of_the_table() -> None:
-    assert set(NAMED) == {row.kind for row in table.ROWS if row.commands}
+    assert set(NAMED) == {row.kind for row in table.ROWS if row.has_own_ledger}
     for row in table.ROWS:
-        for name in row.typed if row.commands else ():
+        for name in row.typed if row.has_own_ledger else ():
             assert NAMED[row.kind].search(name)
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from omo.state.ledger import Chain
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Limits, SessionRow
 
 MOST_NAMED = 10
@@ -39,6 +41,7 @@ class Context:
         self.has_terminal = has_terminal
         self.is_under_agent = is_under_agent  # False only where the programs above were looked at
         self.notes: list[str] = []  # what the command chose by itself, for whoever typed it
+        self.chains: dict[str, Chain] = {}  # ledgers of sessions, as the command first read them
 
     @cached_property
     def root(self) -> str:
@@ -94,10 +97,16 @@ class Context:
         names = set(filter(variables.may_be_handed_on, self.environ))
         if not names or not self.may_come_from_agent:
             return names
-        for row in reversed(runtime.vouched_rows(self.state, self.clear_session())):
+        for row in reversed(self._vouched_rows(self.clear_session())):
             if row.get("actor") == "user" and "variables" in row:
                 return variables.marked(self.environ, row["variables"])
         return set()
+
+    def _vouched_rows(self, session: str) -> list[SessionEvent]:
+        chain = self.chains.get(session)
+        if chain is None:
+            return runtime.vouched_rows(self.state, session)
+        return [] if chain.problems else chain.rows
 
     @cached_property
     def settings(self) -> settings.Settings:

@@ -8,8 +8,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SIGNS = "*?"
-
 
 def is_inside(directory: str, path: str) -> bool:
     """Whether the path is that directory, or lies in it; by the names alone."""
@@ -17,7 +15,7 @@ def is_inside(directory: str, path: str) -> bool:
 
 
 def is_pattern(glob: str) -> bool:
-    return any(sign in glob for sign in SIGNS)
+    return "*" in glob or "?" in glob
 
 
 def matches(path: str, glob: str) -> bool:

@@ -184,7 +184,12 @@ def _values(environ: Mapping[str, str]) -> list[str]:
     global _last
     variables = []
     for name, value in environ.items():
-        if len(value) >= SHORTEST and (names_secret(name) or ("://" in value and "@" in value)):
+        if len(value) < SHORTEST:
+            continue
+        is_secret = _known_names.get(name)
+        if is_secret is None:
+            is_secret = names_secret(name)
+        if is_secret or ("://" in value and "@" in value):
             variables.append((name, value))
     if variables != _last[0]:
         _last = (variables, sorted(_spellings(variables), key=len, reverse=True))
@@ -322,7 +327,7 @@ def _without_wrapped_values(text: str, values: Sequence[str]) -> str:
 
 def _without_forms(text: str) -> str:
     for marks, pattern, left in FORMS:
-        if all(mark in text for mark in marks):
+        if marks[0] in text and marks[-1] in text:  # one or two
             import re
 
             text = re.sub(pattern, left, text)

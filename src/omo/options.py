@@ -72,6 +72,7 @@ class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
 
     typed: Container[str] | None = None  # all of them
     about: Mapping[str, str] = {}  # what each is for, where the table of commands says so
+    show_session: Run  # of a workflow's verb that shows its session: the views are the command line's
 
     def add_parser(self, name: str, **options: Any) -> Any:
         if self.typed is None or name in self.typed:

@@ -72,6 +72,11 @@ class Workflow:
         self.commands = {name: (f"{self.folder}.{module}", about) for name, (module, about) in self.commands.items()}
 
     @property
+    def has_own_ledger(self) -> bool:
+        """Return whether it has one beside the session's, which is all that ultrawork has."""
+        return bool(self.home)
+
+    @property
     def runs(self) -> Any:
         """The Kind of its runs."""
         return self.module("run").RUNS
@@ -269,7 +274,10 @@ class VerifyWorkflow(EngineWorkflow):
 
 class UltraworkWorkflow(Workflow):
     kind, title, unit = "ulw", "Gates", "gate"
-    commands: Mapping[str, tuple[str, str]] = {}  # they are the engine's own
+    commands: Mapping[str, tuple[str, str]] = {
+        "ulw": ("verbs", "an ultrawork run: start, status, done"),
+        "gate": ("gate_verbs", "verification gates: suggest, add, run, record, remove, list"),
+    }
     name = "ultrawork"
     typed = ("ulw",)
     words = "ulw ultrawork"

@@ -65,8 +65,10 @@ def earlier_runs(project: Project, count: int) -> None:
     for number in range(count):
         caller = Caller(project.state, str(project.root), f"old-{number}", "agent", 1_700_000_000.0 + number, 5.0)
         run = Run(PLAN, caller, PLAN.new_id(caller, tags(f"digest {number}", f"{number}.md")))
-        started = {"kind": "started", "session": caller.session, "base": "0" * 40, "root": caller.here, "steps": [1]}
-        run.append(started, {"kind": "finished", "verdict": "pass"})
+        items = [{"id": "1", "description": "part 1", "checks": []}]
+        started = {"kind": "started", "session": caller.session, "root": caller.here, "items": items}
+        opened = {"kind": "round", "iteration": 1, "session_seq": 0}
+        run.append({**started, "terms": {"base": "0" * 40}}, opened, {"kind": "ended", "how": "pass"})
 
 
 def walk(project: Project) -> dict[str, Costs]:

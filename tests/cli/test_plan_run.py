@@ -52,6 +52,20 @@ def test_a_plan_of_five_steps_that_skips_the_third_is_caught_recovers_and_passes
     assert git(planned.root, "status", "--porcelain") == ""
 
 
+def test_a_session_is_recovered_twice_at_most_however_it_ends_in_between(planned: Project) -> None:
+    start(planned)
+    for number in (1, 2, 4, 5):
+        carry_out(planned.root, number)
+    assert planned.check("plan", "recover", "--json").json["depth"] == 1
+    planned.agent("plan", "finish", "--abandon", "the third part is too hard")
+    planned.stop()  # it is shown to the user
+    assert planned.check("plan", "recover", "--json").json["depth"] == 2
+    refused = planned.check("plan", "recover", code=3)
+    assert "this session was recovered 2 times already: the rest needs a person, or a better plan" in refused.err
+    carry_out(planned.root, 3)
+    assert planned.check("plan", "finish", "--json").json["depth"] == 2
+
+
 def test_the_end_names_what_the_user_repaired(planned: Project) -> None:
     start(planned)
     for number in range(1, 6):

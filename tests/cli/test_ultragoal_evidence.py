@@ -127,9 +127,11 @@ def test_a_file_is_not_spent_on_a_goal_that_is_not_there(project: Project) -> No
 
 
 def test_a_goal_whose_receipt_lapsed_is_shown_anew(planned: Project) -> None:
+    steer = ("ultragoal", "steer", *("--evidence", "what was seen", "--rationale", "why it follows"))
+    planned.check(*steer, "--kind", "add_subgoal", "--title", "More", "--objective", "Do more.")
+    planned.check("ultragoal", "checkpoint", "--goal-id", "G002", "--status", "blocked", "--evidence", "it waits")
     assert checkpoint(planned, gate(planned)).code == 0
-    for kept in Path(planned.state).rglob("gates/*.json"):
-        kept.unlink()
+    planned.check(*steer, "--kind", "mark_blocked_superseded", "--goal-id", "G002")
     assert planned.check("ultragoal", "status", "--json").json["next"]["action"] == "verify-again"
     terminal(planned.root / "again.txt")
     planned.check("evidence", "add", "again.txt", "--goal", "G001")

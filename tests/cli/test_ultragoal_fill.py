@@ -40,10 +40,11 @@ def closed(project: Project, *command: str) -> Ran:
 
 
 def kept_gate(project: Project, goal: str = "G001") -> dict[str, Any]:
-    (shown,) = [row for row in status(project)["goals"] if row["id"] == goal]
-    digest = shown["completionVerification"]["qualityGateHash"]
-    path = Path(status(project)["paths"]["dir"], "gates", f"{digest}.json")
-    gate: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    gate: dict[str, Any] = {}
+    for line in Path(status(project)["paths"]["ledger"]).read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if row.get("goalId") == goal and "qualityGateJson" in row:
+            gate = row["qualityGateJson"]
     return gate
 
 

@@ -101,6 +101,51 @@ def test_a_run_in_a_worktree_that_lies_in_another_is_where_it_is(project: Projec
     assert ("no file was changed" in refused, "where the run is on" in refused) == (True, False)
 
 
+MEANWHILE = """
+import os, sys
+from pathlib import Path
+here = Path({root!r})
+is_as_it_is = "new" in (here / "value").read_text() and "new" in (here / "test_value.sh").read_text()
+if is_as_it_is and not (here / ".git" / "typed").exists():
+    (here / ".git" / "typed").touch()
+    os.environ["HOME"] = {home!r}
+    sys.path[:0] = {path!r}
+    from tests.project import Project
+    Project(here, now={now!r}).prompt({prompt!r})
+"""
+
+
+def while_the_gate_runs(project: Project, prompt: str) -> None:
+    """What the user types in the client while `omo ulw done` runs their gate on the files as they are."""
+    values = {"root": str(project.root), "home": os.environ["HOME"], "path": sys.path, "now": project.now + 100}
+    script = MEANWHILE.format(**values, prompt=prompt)
+    (project.root / ".git" / "meanwhile.py").write_text(script, encoding="utf-8")
+    project.write("test_value.sh", "grep -q old value\n")
+    project.commit()
+    project.prompt("ulw let the value be new")
+    project.prompt(f"/omo:pin tests -- sh -c '{sys.executable} .git/meanwhile.py; sh test_value.sh'")
+    project.write("value", "new\n")
+    project.write("test_value.sh", "grep -q new value\n")
+
+
+def test_what_the_user_allows_while_gates_run_counts(project: Project) -> None:
+    while_the_gate_runs(project, "/omo:allow test_value.sh")
+    assert "Done, proven" in project.check("ulw", "done").out
+    assert [row["kind"] for row in project.events()].count("change-allowed") == 1
+
+
+def test_a_stop_while_gates_run_ends_it(project: Project) -> None:
+    while_the_gate_runs(project, "/omo:stop-continuation")
+    assert "ultrawork is not on in session" in project.check("ulw", "done", code=3).err
+    assert "done" not in [row["kind"] for row in project.events()]
+
+
+def test_a_task_that_is_typed_while_gates_run_is_of_the_run(project: Project) -> None:
+    while_the_gate_runs(project, "ulw and name it in the README")
+    project.prompt("/omo:allow test_value.sh")
+    assert "the run began with “ulw let the value be new”" in project.check("ulw", "done").out
+
+
 def test_stop_and_next_say_why_done_was_refused_until_a_gate_runs(project: Project) -> None:
     project.write("test_value.sh", "grep -q old value\n")
     project.commit()

@@ -1,4 +1,4 @@
-"""What `omo ulw done` costs around its gates: git processes, with and without the experiment."""
+"""What `omo ulw done` costs around its gates: git processes, and reads of the ledger."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ GIT_OF_THE_BASE = 3  # which files it had, what those that name commands held, a
 GIT_OF_A_SWAP = (
     5  # whose repository it is and where HEAD is, what is new in it, before and after; an index for the gate
 )
+LOOKS_AT_ITS_END = 1  # by the command that loads it, whose row may be behind
 
 
 @pytest.fixture
@@ -28,6 +29,7 @@ def armed(project: Project) -> Project:
 
 
 def done(project: Project) -> int:
+    """Return how many git processes it took."""
     with counted(project) as costs:
         ran = project.agent("ulw", "done", "--json")
     assert ran.code == 0, ran.out + ran.err
@@ -46,3 +48,14 @@ def test_where_nothing_is_left_to_run_they_are_looked_at_once(armed: Project) ->
     armed.write("calc.py", MENDED)
     assert armed.agent("gate", "run").code == 0
     assert done(armed) <= GIT_OF_A_LOOK + GIT_OF_THE_BASE
+
+
+def test_the_ledger_is_read_whole_at_the_beginning_and_before_the_end_is_written(armed: Project) -> None:
+    """Beside that each row that is appended looks at the last one: the gate, its run, and the end."""
+    armed.write("calc.py", MENDED)
+    with counted(armed) as costs:
+        armed.check("ulw", "done")
+    (reads,) = [number for path, number in costs.read.items() if path.endswith("events.jsonl")]
+    appended = ["gate-added", "gate-ran", "done"]
+    assert [row["kind"] for row in armed.events()][-len(appended) :] == appended
+    assert reads <= 2 + len(appended) + LOOKS_AT_ITS_END

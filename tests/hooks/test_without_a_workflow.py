@@ -12,7 +12,7 @@ from omo import table
 from tests.project import Project
 from tests.texts import ROOT
 
-KINDS = [row.kind for row in table.ROWS if row.commands]
+KINDS = [row.kind for row in table.ROWS if row.has_own_ledger]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from omo.state import ledger, paths, runtime
-from omo.workflows.ultragoal import receipts
 from tests.project import plan_directory
 from tests.report import sample
 from tests.report.sample import Sample
@@ -32,7 +31,7 @@ KEPT = frozenset(
         *("kind", "ts", "actor", "seq", "prev", "digest", "status", "goalMode", "receiptKind", "verdict", "result"),
         *("session", "run", "root", "tree", "base", "plan", "source", "checks", "type", "to", "by", "nonce"),
         *("how", "decision", "agentType", "mutation", "classification", "kept", "every", "recurring", "contract"),
-        *("qualityGateHash", "artifacts", "verification", "participants", "question", "goal", "spec"),
+        *("qualityGateJson", "artifacts", "verification", "participants", "question", "goal", "spec"),
     )
 )
 # Objects whose keys are names that somebody chose.
@@ -105,16 +104,15 @@ def _told(summary: Row) -> Row:
 
 
 def _poison_gates(made: Sample) -> None:
-    """The gates behind the receipts, and the receipts that name them, so that they are still the ones."""
+    """The gates of the goals that are closed."""
     directory = plan_directory(made.state, made.session)
     rows = ledger.rows(str(directory / "ledger.jsonl"))
     for row in rows:
         receipt = row.get("completionVerification")
         if isinstance(receipt, dict):
-            gate = json.loads(Path(receipts.gate_file(str(directory), receipt["qualityGateHash"])).read_text())
-            files = receipt["artifacts"]
+            gate, files = row["qualityGateJson"], receipt["artifacts"]
             gate["executorQa"]["artifactRefs"] = [_cite(made, one, files) for one in gate["executorQa"]["artifactRefs"]]
-            receipt["qualityGateHash"] = receipts.keep_gate(str(directory), made.state, poisoned_gate(gate))
+            row["qualityGateJson"] = poisoned_gate(gate)
     _write(directory / "ledger.jsonl", rows)
 
 

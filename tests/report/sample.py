@@ -9,7 +9,6 @@ from typing import Any
 from omo.context import Context
 from omo.proof.base import fingerprint
 from omo.work import gates
-from omo.workflows.ultragoal.status import publish_status
 from tests.project import Project as AnyProject
 from tests.project import believe
 from tests.ralph.project import Project, criterion
@@ -83,7 +82,7 @@ def work(shop: GoalProject) -> Sample:
         shop.set_back(goal.id, "failed", "the export loses the last row when the file has no newline at its end")
     shop.now += 420
     shop.complete("G004", "31 February is refused, by file and number", gate=cli_gate(shop))
-    publish_status(shop.run())
+    shop.run().publish()
     return Sample(root, shop.session, shop.now + 90)
 
 

@@ -16,7 +16,6 @@ from omo.context import Context
 from omo.state import paths, runtime
 from omo.views import project
 from omo.views.project import ProjectView
-from omo.workflows.ultragoal.status import publish_status
 from tests.kept import copied
 from tests.project import Answer, Project, begin_repository, believe
 from tests.ralph import project as ralph_project
@@ -119,10 +118,10 @@ def five_goals(root: Path) -> Scene:
     shop.reviewed()
     shop.complete("G001")
     shop.complete("G002")
-    (shop.directory / "gates" / f"{shop.receipt('G002')['qualityGateHash']}.json").unlink()
+    (shop.root / "artifacts" / "G002" / "api-report.txt").unlink()
     shop.set_back("G003", "failed")
     shop.hand_out()
-    publish_status(shop.run())
+    shop.run().publish()
     return Scene(root, now=shop.now + 120)
 
 

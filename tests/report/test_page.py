@@ -6,7 +6,6 @@ import base64
 import hashlib
 import html
 import io
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,6 @@ from omo.views.report.template import HERE
 from omo.work import times as spans
 from omo.work.sections import Picture
 from omo.workflows.ultragoal import goal_tool
-from omo.workflows.ultragoal.status import publish_status
 from tests.report import hostile, sample
 from tests.report.sample import Sample
 from tests.ultragoal.project import ONE, TWO, Project, make
@@ -97,13 +95,11 @@ def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path
     )
     assert found.notices == ()
     assert found.let_through.startswith("No exception was made, ")
-    for gate in (shop.directory / "gates").iterdir():
-        gate.write_text(json.dumps({**json.loads(gate.read_text()), "iteration": {}}))
+    (shop.root / "artifacts" / "G001" / "api-report.txt").write_text("other\n")
     after = gathered(shop)
     assert after.verdict.word == "NOT proven any more"
     assert not after.verdict.is_proven
-    assert ("damaged", "G001") in [(one.what, one.where) for one in after.notices]
-    assert "the quality gate behind the receipt of G001 was edited" in told(after)
+    assert "its evidence artifacts/G001/api-report.txt was changed or is gone" in told(after)
 
 
 def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Path) -> None:
@@ -114,7 +110,7 @@ def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Pat
     shop.reviewed(architect="It looks good to me.")
     shop.complete("G001")
     goal_tool.operate("complete", shop.run())
-    publish_status(shop.run())
+    shop.run().publish()
     found = gathered(shop)
     given_up = f"plan {before} was given up with 1 open goal"
     assert found.verdict.text.startswith(

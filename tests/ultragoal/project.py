@@ -28,7 +28,6 @@ from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 from omo.workflows.ultragoal.session_goal import ToolGoal
-from omo.workflows.ultragoal.status import publish_status
 from tests.kept import copied
 from tests.project import LIMITS as LIMITS
 from tests.project import NOW as NOW
@@ -213,8 +212,8 @@ class Project(AnyProject):
         evidence = "the review found bad rows"
         return record_review_blockers(self.run(), name, objective=objective, evidence=evidence, title=None)
 
-    def tell(self, **how: bool) -> Row:
-        publish_status(self.run(), **how)
+    def tell(self) -> Row:
+        self.run().publish()
         return self.told()
 
     # Shorter ways to the same rows, for what depends on a plan and is not about its goals
@@ -228,16 +227,15 @@ class Project(AnyProject):
     def close(self, *names: str) -> None:
         """As a checkpoint whose gate passed: the receipt is minted by the code that mints all of them."""
         for name in names:
-            run = self.run()
-            digest = receipts.keep_gate(run.directory, self.state, {"of": name})
 
-            def decide(plan: Plan, name: str = name, digest: str = digest) -> tuple[None, list[PlanRow]]:
-                goal = plan.goal(name)
-                receipt = receipts.mint(plan, goal, gate=digest, now=stamp(self.now), facts={})
+            def decide(plan: Plan, name: str = name) -> tuple[None, list[PlanRow]]:
+                goal, gate = plan.goal(name), {"of": name}
+                receipt = receipts.mint(plan, goal, gate=gate, now=stamp(self.now), facts={})
                 row: PlanRow = {"kind": "goal_checkpointed", "goalId": name, "status": "complete"}
-                return None, [{**row, "evidence": "it works", "completionVerification": receipt}]
+                row |= {"evidence": "it works", "qualityGateJson": gate, "completionVerification": receipt}
+                return None, [row]
 
-            run.change_plan(decide)
+            self.run().change_plan(decide)
 
     # What hooks do
 
@@ -267,19 +265,15 @@ class Project(AnyProject):
     # What came of it
 
     def stale(self, name: str) -> str:
-        plan = self.plan()
-        return receipts.problem(plan, plan.goal(name), str(self.directory))
+        goal = self.goal(name)
+        return "" if goal.receipt else f"{name} is {goal.status}"
 
     def final(self) -> str | None:
-        goal = receipts.final(self.plan(), str(self.directory))
+        goal = receipts.final(self.plan())
         return goal.id if goal else None
 
     def receipt(self, name: str) -> Any:
         return self.goal(name).receipt
-
-    def gate_file(self, name: str) -> Path:
-        """Behind the receipt of a goal."""
-        return self.directory / "gates" / f"{self.receipt(name)['qualityGateHash']}.json"
 
     @contextlib.contextmanager
     def refused(self, *words: str, kind: type[OmoError] = Refused) -> Iterator[None]:

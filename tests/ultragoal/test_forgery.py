@@ -15,7 +15,7 @@ import pytest
 from omo.errors import OmoError
 from omo.state import paths
 from omo.work import gates as pinned_gates
-from omo.workflows.ultragoal import goal_tool, receipts
+from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.run import ULTRAGOAL
 from tests.ultragoal.gates import Gate, add_surface, artifact, surface, valid_gate
 from tests.ultragoal.project import ONE, Project
@@ -40,13 +40,6 @@ def assert_not_released(project: Project) -> None:
     assert project.step().action not in ("done", "complete-goal")
     with pytest.raises(OmoError):
         goal_tool.operate("complete", project.run())
-
-
-# Receipts and statuses written by hand
-
-
-def test_a_receipt_whose_gate_is_named_by_a_path_leads_nowhere() -> None:
-    assert receipts.gate_file("/d", "../../etc/passwd") == os.path.join("/d", "gates", "none.json")
 
 
 # Plans put in the place of the real one

@@ -171,13 +171,6 @@ def test_pictures_captures_and_transcripts_are_what_their_kind_says(root: Path) 
     assert places(inspection) == {f"{ROW}.path": "ARTIFACT_INVALID"}
 
 
-def test_a_transcript_of_a_run_before_the_goal_proves_nothing(root: Path) -> None:
-    early = [{"type": "click", "selector": "#a", "timestamp": "1999-01-01T00:00:00Z"}]
-    passed = [{"status": "passed", "timestamp": "2026-01-05T10:00:00Z"}]
-    transcript(root / "out" / "run.json", surface=None, actions=early, assertions=passed)
-    assert places(with_surface(root, "tui", ACTED)) == {f"{ROW}.path": "ARTIFACT_INVALID"}
-
-
 def test_structural_evidence_of_an_attack_is_looked_into_and_told_once(root: Path) -> None:
     gate = valid_gate(root)
     gate["executorQa"]["artifactRefs"] += [

@@ -12,10 +12,10 @@ from omo.workflows.ultragoal import create, goal_tool
 from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.plan import POINTER
 from omo.workflows.ultragoal.run import PlanRun, begin
-from omo.workflows.ultragoal.session_goal import LEADS_TO, MOVES, SessionGoalOutcome, ToolGoal
+from omo.workflows.ultragoal.session_goal import LEADS_TO, MOVES, ToolGoal
 from tests.ultragoal.project import THREE, WHY, Project
 
-OPERATIONS: dict[str, Callable[[PlanRun], SessionGoalOutcome]] = {
+OPERATIONS: dict[str, Callable[[PlanRun], tuple[ToolGoal, bool]]] = {
     name: partial(goal_tool.operate, name) for name in MOVES
 }
 # From that of a plan, which is active from its beginning.
@@ -61,12 +61,10 @@ def test_every_pair_of_status_and_operation(project: Project, status: str, opera
         assert status == "none" or POINTER[:100] in refused.value.message
         assert tool_rows(project) == rows
         return
-    outcome = OPERATIONS[operation](project.run())
-    assert (outcome.before, outcome.goal.status) == (status, expected)
-    assert outcome.changed is (status != expected)
-    assert [row["kind"] for row in tool_rows(project)[len(rows) :]] == (
-        [MOVES[operation][0]] if outcome.changed else []
-    )
+    goal, is_changed = OPERATIONS[operation](project.run())
+    assert goal.status == expected
+    assert is_changed is (status != expected)
+    assert [row["kind"] for row in tool_rows(project)[len(rows) :]] == ([MOVES[operation][0]] if is_changed else [])
 
 
 def test_a_plan_of_before_its_ledger_had_the_goal_asks_for_one(project: Project) -> None:

@@ -37,7 +37,7 @@ def test_what_was_computer_control_when_the_plan_began_stays_so(project: Project
     (project.root / "native").mkdir()
     (project.root / "native" / "mouse.c").write_text("int x;")
     run = project.run(control_globs=("other",))
-    subject = subject_of(run, project.plan(), project.goal("G001"))
+    subject = subject_of(run, project.goal("G001"))
     assert subject.control_globs == ("other", "native")
     assert rules.suite_triggers(subject) == ["native/mouse.c"]
     with pytest.raises(OmoError, match="is not shown yet"):

@@ -113,38 +113,3 @@ def test_everything_is_told_at_once_and_within_bounds(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_a_defect(tmp_path: Path) -> None:
     assert "cannot be read" in media.transcript_defects(tmp_path / "missing.json", "web")[0]
-
-
-BEGAN = 1_771_780_801.0  # 2026-02-22T17:20:01Z
-
-
-@pytest.mark.parametrize(
-    ("at", "is_stale"),
-    [
-        ("2026-02-22T17:19:00Z", True),
-        ("2026-02-22T18:19:00+01:00", True),
-        ("2026-02-22T17:20:00Z", False),  # of whole seconds, so up to one more
-        ("2026-02-22T18:21:00+01:00", False),
-        ("2026-02-22T12:20:01", False),  # of no zone: it may be New York's
-        ("2026-02-21T17:20:01", True),
-        ("2026-02-22", False),
-        ("2026-02-20", True),
-        (1_771_780_000, True),
-        (1_771_780_000_000, True),
-        ("1771780000", True),
-        (1_771_780_900, False),
-        (1_771_780_900_123, False),
-        (12.5, False),
-        ("12", False),
-    ],
-)
-def test_a_run_from_before_the_goal_is_stale_where_its_times_are_dates(
-    tmp_path: Path, at: object, is_stale: bool
-) -> None:
-    path = tmp_path / "run.json"
-    action = {"type": "click", "selector": "#a", "timestamp": at}
-    path.write_text(json.dumps({"schemaVersion": 1, "tool": "playwright", "actions": [action] * 2}), encoding="utf-8")
-    found = media.transcript_defects(path, "web", BEGAN)
-    assert len(found) == is_stale, found
-    assert all("before the goal began" in one for one in found)
-    assert media.transcript_defects(path, "web") == []

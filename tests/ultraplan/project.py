@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from omo.engine.runs import CaseRun, require_run
 from omo.state import ledger
-from omo.work.lifecycle import require
-from omo.work.run import Run
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import finish, recover, start
 from omo.workflows.ultraplan.finish import Failure, FinishedSession
-from omo.workflows.ultraplan.run import PLAN, PlanState
+from omo.workflows.ultraplan.flow import FLOW
+from omo.workflows.ultraplan.run import PLAN, state_of
 from omo.workflows.ultraplan.run_audit import RunStatus, load_status
+from omo.workflows.ultraplan.session import PlanState
 from omo.workflows.ultraplan.start import Started
 from omo.workflows.ultraplan.status import publish_status
 from tests.kept import put_back
@@ -56,17 +57,17 @@ class Project(AnyProject):
         return status, publish_status(status)
 
     def finish(self, *failed: Any) -> FinishedSession:
-        return finish.finish(require(PLAN, self.caller()), Failure(*failed) if failed else None)
+        return finish.finish(require_run(FLOW, self.caller()), Failure(*failed) if failed else None)
 
     def abandon(self, reason: str = "given up in this test", **whose: str) -> FinishedSession:
-        return finish.abandon(require(PLAN, self.caller(**whose)), reason)
+        return finish.abandon(require_run(FLOW, self.caller(**whose)), reason)
 
     def recover(self, *, named: str = "", by: str = "agent", **env: str) -> Started:
         self.show()
-        return recover.recover(require(PLAN, self.caller(by), named), environ=env)
+        return recover.recover(recover.named(self.caller(by), named), environ=env)
 
     def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:
-        finish.skip(require(PLAN, self.caller()), step, reason)
+        finish.skip(require_run(FLOW, self.caller()), step, reason)
 
     def told(self, session: str = "") -> dict[str, Any]:
         """What hooks read."""
@@ -96,8 +97,8 @@ class Project(AnyProject):
 
     def records(self) -> list[PlanState]:
         """Every run of the project, oldest first."""
-        runs = [Run(PLAN, self.caller(), name) for name in PLAN.names(self.state)]
-        return [run.state for run in runs if run.state is not None]
+        runs = [CaseRun(PLAN, self.caller(), name) for name in PLAN.names(self.state)]
+        return [state_of(run) for run in runs if run.state is not None]
 
     def ledger(self) -> Path:
         return Path(PLAN.directory(self.state, self.record().run), "ledger.jsonl")

@@ -27,7 +27,7 @@ def test_a_session_that_preflight_stopped_counts_nothing(tmp_path: Path) -> None
     assert here.status()[1].command == "omo plan recover plan.md"
     run = recover.chosen(here.caller("user"), here.root / "plan.md")
     begun = recover.recover(run, environ={"OMO_SKIP_PREFLIGHT": "1"}).state
-    assert (begun.depth, begun.recovering) == (1, (1,))
+    assert (begun.depth, begun.recovering) == (1, [1])
 
 
 # after a run was given up

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from omo.engine.runs import require_run
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused
-from omo.work.lifecycle import require
 from omo.workflows.ultraplan import finish, verify
-from omo.workflows.ultraplan.run import PLAN, pinned_path
+from omo.workflows.ultraplan.flow import FLOW
+from omo.workflows.ultraplan.run import pinned_path
 from omo.workflows.ultraplan.run_audit import audit_file
 from tests.ultraplan.plans import plan_text, project, subject_of
 from tests.ultraplan.project import WHY, Project, make_project, started
@@ -54,6 +55,13 @@ def test_a_directory_without_git_cannot_be_started_in(tmp_path: Path) -> None:
     refused(Project(tmp_path).start, "no commit yet", NotEvaluable)
 
 
+def test_the_items_of_a_run_are_the_steps_of_its_session(tmp_path: Path) -> None:
+    here = make_project(tmp_path, 3, sessions=[[1, 2], [3]])
+    every = FLOW.read(here.root / "plan.md")
+    assert [item.id for item in every] == ["1", "2", "3"]
+    assert here.start().state.items == every[:2]
+
+
 # one per worktree
 
 
@@ -85,7 +93,7 @@ def test_the_next_session_begins_once_what_it_depends_on_has_passed(tmp_path: Pa
     assert "omo plan start plan.md" in refused(lambda: here.start(number=2), "depends on session 1")
     refused(lambda: here.start(number=3), "has no session 3")
     begun = here.start()
-    assert (begun.state.number, begun.state.steps) == (1, (1,))
+    assert (begun.state.number, begun.state.steps) == (1, [1])
 
 
 def test_what_was_skipped_stays_so_and_does_not_hold_up_the_next_session(tmp_path: Path) -> None:
@@ -165,7 +173,7 @@ def test_a_session_that_passes_is_done_and_its_fence_comes_down(tmp_path: Path) 
     assert Path(done.path).read_text() == done.report
     again = here.finish()
     assert (again.report, again.exit_code, again.closed) == (done.report, 0, True)
-    assert here.kinds().count("finished") == 1
+    assert here.kinds().count("ended") == 1
     refused(lambda: here.finish(*FAILURE), r"ended \(pass\)")
 
 
@@ -269,8 +277,7 @@ def test_a_verify_without_an_answer_can_be_left_out_with_a_reason(
     done = here.finish()
     assert (done.exit_code, done.closed, done.results[0].result) == (4, False, "unknown")
     assert "omo plan finish --unverified" in here.status()[1].command
-    run = require(PLAN, here.caller())
-    assert finish.finish(run, unverified="it waits for a minute").closed
+    assert finish.finish(require_run(FLOW, here.caller()), unverified="it waits for a minute").closed
     assert here.told()["outcome"]["verdict"] == "waived"
 
 

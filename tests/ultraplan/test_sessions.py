@@ -344,6 +344,7 @@ def test_a_session_waits_for_one_that_says_that_it_blocks_it() -> None:
         ),
         (with_lines(plan_text(2, sessions=[[1], [2]]), 1, "Depends on: Session 7"), "session 1 depends on session 7"),
         (with_lines(plan_text(1, sessions=[[1]]), 1, "Depends on: Session 1"), "session 1 depends on session 1"),
+        (plan_text(2, sessions=[[1], [2]]).replace("## Session 2", "## Session 1"), "session 1 is there twice"),
         (plan_text(2, step1={"Depends on": "Step 2"}), "step 1 depends on step 2, which does not come before"),
         (plan_text(2, step1={"Depends on": "Step 9"}), "step 1 depends on step 9, which is not in the plan"),
         (plan_text(1, sessions=[[1], []]), "session 2 has no step"),

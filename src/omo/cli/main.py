@@ -35,8 +35,6 @@ FOR_YOU = {
 }
 FOR_THE_AGENT = {
     "next": ("omo.cli.next", "the next step of what is on in this session, with all that is needed to do it"),
-    "ulw": ("omo.cli.ulw", "an ultrawork run: start, status, done"),
-    "gate": ("omo.cli.gate", "verification gates: suggest, add, run, record, remove, list"),
 }
 for row in reversed(table.ROWS):
     FOR_THE_AGENT.update(row.commands)
@@ -75,6 +73,7 @@ def build_parser(*typed: str) -> argparse.ArgumentParser:
     parser = options.Parser(prog="omo")
     parser.add_argument("--version", action="version", version=f"omo {__version__}")  # which `main` answers; offered
     commands = options.commands_of(parser, typed or None, dest="command", metavar="COMMAND")
+    commands.show_session = _show_session
     commands.about = {name: about for name, (_, about) in COMMANDS.items()}
     for name, (module, _) in COMMANDS.items():
         if not typed or name == typed[0]:
@@ -82,6 +81,12 @@ def build_parser(*typed: str) -> argparse.ArgumentParser:
         else:
             commands.add_parser(name)
     return parser
+
+
+def _show_session(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.cli import status
+
+    return status.of_session(arguments, context)
 
 
 def main(

@@ -12,13 +12,12 @@ from omo.json_text import Json, dumps
 from omo.result import Result
 from omo.state import ownership, records, runtime
 from omo.state.rows import EMPTY
-from omo.stop import sentences
 from omo.table import name_of
 from omo.text import block, clip
 from omo.views import lines, project
 from omo.views.project import SessionView
 from omo.views.session import WAITING, Work
-from omo.work import left_open, requests
+from omo.work import left_open, naming, requests
 from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status
 
 TYPE_CHECKING = False
@@ -216,7 +215,7 @@ def _nothing_is_on(context: Context, session: str, rows: Json) -> Result:
             return _off(session, step, _in_words(step), "directory")
     for other, row in left_open.of_others(rows, session).items():
         if left_open.may_be_taken(row, "", context.now):
-            works = sentences.listed(runtime.left_open(row))
+            works = naming.listed(runtime.left_open(row))
             why = f"left open by session {clip(other, lines.LONGEST_NAME)}: {works}"
             step = NextStep("resume", why, (Command(("omo", "resume", other)),))
             return _off(session, step, [*_in_words(step), lines.HOW_TO_START])

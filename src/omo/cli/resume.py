@@ -12,8 +12,7 @@ from omo.context import Context
 from omo.hooks import messages
 from omo.hooks import resume as resuming
 from omo.result import Result
-from omo.stop import sentences
-from omo.work import left_open
+from omo.work import left_open, naming
 from omo.work.run import Caller, caller_of
 
 
@@ -29,7 +28,7 @@ def resume(arguments: argparse.Namespace, context: Context) -> Result:
         return _start_the_agent(caller_of(context, ""), arguments.wanted, context)
     caller = caller_of(context, context.session(arguments.session))
     resumed = resuming.resume(caller, arguments.wanted)
-    works = sentences.listed(resumed.work)
+    works = naming.listed(resumed.work)
     text = f"It goes on in session {caller.session}: {works}"
     if resumed.source:
         text = f"Taken up from session {resumed.source}, by session {caller.session}: {works}"

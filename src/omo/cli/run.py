@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omo import hosts, masking, options, progress, settings
-from omo.cli import ulw
 from omo.context import Context
 from omo.digest import sha256
 from omo.errors import BadInput, Busy, Missing, OmoError, Refused, Unreadable
@@ -40,6 +39,7 @@ from omo.views.report import verdict as verdicts
 from omo.views.report.verdict import Headline
 from omo.work import budget, gate_runner, gates, outcome, requests, session
 from omo.work.run import caller_of
+from omo.workflows.ultrawork import judging
 
 if TYPE_CHECKING:
     from omo.hosts.headless import Ask
@@ -395,9 +395,9 @@ class Rounds:
         try:
             with bytecode.judgement():
                 if not runtime.work_in(caller.row(), "active"):
-                    ulw.require_proof(context, self.session)
+                    judging.require_proof(context, self.session)
                     resuming.resume(caller)
-                ulw.end_run(context, self.session)
+                judging.judge(context, self.session)
         except OmoError as error:
             defects = error.details.get("defects")
             return f"{error.message}: {'; '.join(defects)}" if isinstance(defects, list) and defects else error.message

@@ -26,7 +26,7 @@ def register(commands: options.Commands) -> None:
 
 
 def _modes() -> list[str]:
-    return [row.kind for row in table.ROWS if row.commands]
+    return [row.kind for row in table.ROWS if row.has_own_ledger]
 
 
 def clear(arguments: argparse.Namespace, context: Context) -> Result:

@@ -39,6 +39,12 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, text, exit_code=Unreadable.exit_code if view.error else 0, told=told)
 
 
+def of_session(arguments: argparse.Namespace, context: Context) -> Result:
+    """Show one session: what is on, what is open, and what the next Stop would do."""
+    view = project.look_at(context, context.looked_at(arguments.session))
+    return Result(view.data, lines.plain(lines.session_lines(view)))
+
+
 def _judged(view: project.ProjectView, name: str, data: dict[str, Any], text: str) -> Result:
     """The page has that run in full; the report's first sentence goes to stderr, and the exit code says it again."""
     from omo.views.report import verdict

@@ -19,7 +19,7 @@ from omo.engine import ends
 from omo.engine.case import Case, CaseItem, CaseRow, Lesson, Request, RunBefore
 from omo.engine.checking import commands_of
 from omo.engine.flow import Flow
-from omo.engine.runs import CaseRun, kind_of, load_run
+from omo.engine.runs import CaseRun, give_way, kind_of, load_run
 from omo.errors import BadInput, Refused
 from omo.proof import (
     base,
@@ -41,7 +41,7 @@ from omo.text import block, clip
 from omo.work import proving, requests
 from omo.work.files import Files
 from omo.work.gates import Gates
-from omo.work.lifecycle import ASKED_ANEW, called_off, not_shown, put_aside, require_reason
+from omo.work.lifecycle import called_off, not_shown, require_reason
 from omo.work.publish import take_up_again
 from omo.work.run import Caller, check_sizes
 from omo.work.status import NextStep, units
@@ -94,10 +94,10 @@ def begin(flow: Flow, caller: Caller, options: StartOptions) -> tuple[CaseRun, N
     kind = kind_of(flow)
     with kind.start_lock(caller):
         own = load_run(flow, caller)
-        user = called_off(caller, flow.name)
-        _require_over(flow, caller, own, is_called_off=user is not None)
+        is_called_off = called_off(caller, flow.name) is not None
+        _require_over(flow, caller, own, is_called_off=is_called_off)
         before = own.state if own is not None else None
-        asked = _asked(flow, caller, before, options.request, is_called_off=user is not None)
+        asked = _asked(flow, caller, before, options.request, is_called_off=is_called_off)
         path = options.file or asked.file
         head = asked.files["head"] or changes.head(Path(caller.root))
         found = proposed(flow, caller.root, caller.state, head, options.cwd) if path is None else []
@@ -126,11 +126,7 @@ def begin(flow: Flow, caller: Caller, options: StartOptions) -> tuple[CaseRun, N
         started["programs"] = proving.programs_of(caller.root, commands_of(items))
         if started["after"]:
             take_up_again(caller, str(started["after"]["run"]))
-        if user is not None:  # they called the other run off themselves, so it ends by their word
-            if own is not None and before is not None and before.is_open:
-                ends.abandon(CaseRun(kind, user, own.id), ASKED_ANEW)
-            put_aside(user, flow.name)
-            caller.forget()
+        give_way(flow, caller)
         run.append(started, run.round_row(Files(caller.root), 1))
     return run, run.publish(begins=True)
 
@@ -164,7 +160,7 @@ def _require_over(flow: Flow, caller: Caller, own: CaseRun | None, *, is_called_
     elif own is not None and own.state is not None and own.state.is_open and not is_called_off:
         raise Refused(
             f"{own.kind.what} {own.id} of this session is open: {own.state.headline}",
-            fix=f"go on with it: omo {flow.name} status; or {flow.abandon}",
+            fix=f"go on with it: {flow.status_command}; or {flow.abandon}",
         )
     refusal = not_shown(kind_of(flow), caller, NextStep(commands=ends.after_the_user(flow)).command)
     if refusal is not None and caller.summary(flow.name).get("cleared"):

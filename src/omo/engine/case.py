@@ -6,12 +6,13 @@
 |                         | one asks for something else, and what has happened stays                   |
 | the flow's `round_row`  | a round is open, on these files; only later rows of the session count      |
 | `looked`                | what each check said, beside a round or a judgement                        |
-| `waits`                 | nothing goes on until a round opens, and why; the user is asked `question` |
 | `skipped`               | a step of the round is left out, and why                                   |
 | `answered`              | the working agent answered a question of the workflow                      |
 | `brief`                 | the judge was asked: the nonce of the brief, and the files it is about     |
 | `judge-inline-fallback` | the judge's answer came from a file, not from a hook                       |
 | `judged`                | what was seen of each item, and how each stands after it                   |
+| `marked`                | how some items stand, as was seen outside of a judgement; or why           |
+| `waits`                 | no round is opened: why, and what the user is asked                        |
 | `judge-unknown`         | a judgement that could not tell; the round stays open                      |
 | the flow's `early_row`  | a verdict was asked for over steps that did not happen                     |
 | `ended`                 | how the run ended, its outcome, and the receipt of a pass                  |
@@ -36,7 +37,7 @@ from omo.work.run import require_objects
 from omo.work.status import units
 
 if TYPE_CHECKING:
-    from omo.state.rows import Base, Outcome
+    from omo.state.rows import Base, FenceLists, Outcome
 
 LONGEST_FIELD, LONGEST_METHOD = 200, 400
 
@@ -122,11 +123,14 @@ class CaseRow(LedgerRow, total=False):
     lessons: list[Lesson]
     after: RunBefore
     before: dict[str, str]
+    terms: Any  # what only the workflow keeps of its beginning
     # of a round
     iteration: int
     tree: str
     session_seq: int
     session_digest: str
+    fence: FenceLists  # what hooks hold the session to
+    against: list[str]  # of the rows that mark items
     step: str
     why: str
     missing: list[str]
@@ -157,6 +161,7 @@ class CaseRow(LedgerRow, total=False):
     notes: list[str]
     # ended
     how: str
+    asked: str  # what the user is asked, before the command that goes on
     receipt: Json | None
     outcome: Outcome
 
@@ -170,6 +175,7 @@ FIELDS = {
     "waits": ("why",),
     "brief": ("iteration", "ts", "nonce", "call", "tree", "files"),
     "judged": ("iteration", "marks", "results"),
+    "marked": ("marks",),
     "ended": ("how",),
 }
 OF_A_ROUND = ("iteration", "ts", "session_seq")
@@ -260,7 +266,7 @@ class Case:
 
     `judged` has every judgement and `briefs` every brief, whatever the round: what a judge found of the same files
     stands. `early` counts over the whole run, so that a new round gives none back. `ends` are the ends that stand, of a
-    run that is begun again after one.
+    run that is begun again after one. `against` is what keeps the run from its end beside its items.
     """
 
     flow: Flow
@@ -276,6 +282,7 @@ class Case:
     early: int = 0
     ended: CaseRow | None = None
     ends: list[CaseRow] = field(default_factory=list)
+    against: list[str] = field(default_factory=list)
     rows: list[CaseRow] = field(default_factory=list)
     opened_at: int = 0  # the place of `opened` among the rows
     is_in_round: bool = False
@@ -289,7 +296,7 @@ class Case:
 
     @property
     def is_open(self) -> bool:
-        return self.ended is None
+        return self.ended is None and bool(self.opened)
 
     @property
     def item(self) -> CaseItem:
@@ -340,6 +347,12 @@ class Case:
         if self.ended is None or self.how == "pass":
             return False
         return self.how != "abandoned" or self.ended.get("actor") != "user"
+
+    @property
+    def fence(self) -> FenceLists:
+        """What hooks hold the session to while the run is open; nothing if its round has none."""
+        fence = self.opened.get("fence")
+        return {**fence, "root": self.root} if fence else {}
 
     @property
     def headline(self) -> str:
@@ -424,8 +437,19 @@ class Case:
         return [item.id for item in self.items if self.flow.is_stuck(self.marks[item.id])]
 
     @property
+    def passed(self) -> list[str]:
+        """Items that passed at some time."""
+        return [item.id for item in self.items if self.marks[item.id].last_pass_iteration is not None]
+
+    @property
+    def cut(self) -> list[str]:
+        return [item.id for item in self.items if self.flow.is_cut(self.marks[item.id])]
+
+    @property
     def unproven(self) -> list[str]:
         """Items that passed once, and of which the newest judgement could not tell."""
+        if not self.judged:
+            return []
         return [name for name in self.passing if self.last_result(name).get("result") != "pass"]
 
     @property
@@ -530,7 +554,7 @@ def fold(flow: Flow, rows: list[CaseRow], run: str) -> Case | None:
 
     Raises Unreadable for rows that omo did not write.
     """
-    case = Case(flow, run, rows=rows)
+    case = (flow.case or Case)(flow, run, rows=rows)
     try:
         fields = {**FIELDS, flow.round_row: OF_A_ROUND, flow.early_row: OF_AN_EARLY_VERDICT}
         for place, row in enumerate(rows):
@@ -542,7 +566,8 @@ def fold(flow: Flow, rows: list[CaseRow], run: str) -> Case | None:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"the ledger of {flow.name} run {run} has a row nobody can read: {error}"
         raise Unreadable(what, fix=flow.start) from None
-    return case if case.started and (case.opened or flow.is_filed) else None  # else its first round is opened with it
+    # Its first round is opened with it, unless something is missing for that, or it is filed.
+    return case if case.started and (case.opened or case.waiting or flow.is_filed) else None
 
 
 def require_fields(row: Mapping[str, Any], names: Iterable[str]) -> None:
@@ -553,8 +578,8 @@ def require_fields(row: Mapping[str, Any], names: Iterable[str]) -> None:
 
 def _start(case: Case, row: CaseRow, place: int) -> None:
     """Read what is asked for. Filed again, a run goes on in its round; one that is over is as if it were new."""
-    require_objects(row.get("after"), row.get("request"))
-    int(row["max_iterations"])
+    require_objects(row.get("after"), row.get("request"), row.get("terms"))
+    int(row.get("max_iterations", 0))
     items = [CaseItem(**given) for given in row["items"]]
     is_over = case.how not in ("", "safeguard")
     if is_over or not case.started:
@@ -597,8 +622,12 @@ def _apply(case: Case, row: CaseRow, place: int) -> None:
             require_fields({"kind": f"result of {item.id}", **row["results"][item.id]}, ("result", "source"))
         case.judged.append(row)
         case.is_in_round = False
+    elif kind == "marked":
+        require_objects(row["marks"])
+        case.marks |= marks_of(case.flow, row, [item for item in case.items if item.id in row["marks"]])
+        case.against = row.get("against", case.against)
     elif kind == "ended":
-        case.ended, case.is_in_round = row, False
+        case.ended, case.waiting, case.is_in_round = row, None, False
         case.ends.append(row)
         case.tree_of_end = row.get("tree", "")
         if row["how"] == "pass" and any(item.every for item in case.items):

@@ -27,6 +27,8 @@ END_YOUR_TURN = Command(lead="end your turn: Stop shows the user how it ended, a
 
 def ways_on(case: Case) -> tuple[Command, ...]:
     """Return what the agent can do after the end of a run."""
+    if case.flow.goes_on:
+        return (command(case.flow.status_command),)  # it says how, and tells hooks what a crash kept from them
     return after_the_user(case.flow) if case.waits_for_user else (command(case.flow.start),)
 
 
@@ -72,12 +74,14 @@ def is_over(run: CaseRun) -> bool:
     return summary.get("run") == run.id and (bool(summary.get("cleared")) or summary.get("state") == "done")
 
 
-def question(case: Case) -> str:
-    """Return what the user is asked when a run ended without a pass."""
+def question(case: Case, step: NextStep) -> str:
+    """Return what the user is asked when a run ended without a pass, or waits for something."""
     flow = case.flow
+    if asked := (case.waiting or case.ended or {}).get("asked"):
+        return f"{asked} {step.command}"
     if case.how == "circumvented":
         return f"Run it in full again, or authorise less yourself: {flow.start} … --reduced-scope REASON"
-    return f"Begin it again, or leave it? omo {flow.name} status shows it; {flow.start} --max-iterations N begins it"
+    return f"Begin it again, or leave it? {flow.status_command} shows it; {flow.start} --max-iterations N begins it"
 
 
 # The row of an end
@@ -139,7 +143,7 @@ def abandon(run: CaseRun, reason: str) -> NextStep:
     why = clip(require_reason(reason, "the reason", flow.abandon), 500)
     case = run.require_whole()
     if case.ended is not None:
-        raise Refused(f"{what} ended already ({case.how})", fix=run.fix(command(f"omo {flow.name} status")))
+        raise Refused(f"{what} ended already ({case.how})", fix=run.fix(command(flow.status_command)))
     row: CaseRow = {**_ended(case, "abandoned", by=run.caller.by, reason=why), "why": why}
     if run.caller.by != "user":  # before the end: a killed command would not come back to it
         left = named([*case.remaining, *case.stuck])
@@ -169,7 +173,7 @@ def outcome_of(case: Case, how: How, *, by: str = "", reason: str = "") -> Outco
         best = outcome.ATTESTED  # what only the agent says was wanted
     count, flow = len(case.items), case.flow
     verb = "passes" if count == 1 else "pass"
-    passes = f"{flow.name} run {case.run}: {count} of {units(count, flow.unit)} {verb}, iteration {case.round}"
+    passes = f"{flow.what} {case.run}: {count} of {units(count, flow.unit)} {verb}, iteration {case.round}"
     facts = [passes, decided, case.whose_items]
     if case.request:
         # What they asked later and in passing nobody has judged.
@@ -192,7 +196,7 @@ def _decided(case: Case) -> tuple[str, str]:
 
 
 def _why_ended(case: Case, how: How, by: str, reason: str) -> str:
-    what = f"{case.flow.name} run {case.run}"
+    what = f"{case.flow.what} {case.run}"
     passing = f"{len(case.passing)} of {len(case.items)} pass"
     if how == "partial":
         return f"{what} is settled, not passed: {passing}, {named(case.stuck)} blocked"
@@ -215,7 +219,7 @@ def _exceptions(case: Case) -> list[LetThrough]:
         exceptions.append(outcome.exception("reduced scope", starter, clip(case.reduced_scope, LONGEST)))
     for entry in case.after.get("dropped") or []:
         if not case.is_confirmed:  # what the user asks for is all of it
-            before = f"{case.flow.name} run {case.after.get('run')}"
+            before = f"{case.flow.what} {case.after.get('run')}"
             what = f"{entry['id']} of {before} was dropped: {clip(entry['description'], 80)}"
             exceptions.append(outcome.exception(what, starter, "the run before did not pass"))
     for gate in case.last_judged.get("gates") or []:

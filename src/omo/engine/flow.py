@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from omo.engine.case import Case, CaseItem
     from omo.engine.runs import CaseRun
 
-Drawn = Literal["done", "active", "open", "failed", "waiting"]  # how views draw an item
+Drawn = Literal["done", "active", "open", "failed", "waiting", "cut"]  # how views draw an item
 PASSED: Drawn = "done"
 STUCK: Drawn = "waiting"  # another round does not mend it
+CUT: Drawn = "cut"  # it was left out, and counts no more
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class Flow:
     begins each of its rounds. All runs that a session began are its one piece of work.
     """
 
-    name: str  # of its row in omo.table, and the first word of its commands
+    name: str  # of its row in omo.table
     unit: str  # what an item is called
     prefix: str  # what the ids of its runs begin with
     read: Callable[[Path], list[CaseItem]]  # the items of a file, in the workflow's own form
@@ -148,12 +149,22 @@ class Flow:
     judge_verb: str = "judge"
     round_row: str = "round"  # the kind of the row that opens a round
     early_row: str = "early"  # of the row that notes a verdict asked for too early
+    command: str = ""  # the first word of its commands, if that is not its name
+    given: str = ""  # what the command is given that begins a run
+    run_name: str = ""  # what a run is called, if that is not its name
+    goes_on: bool = False  # whether a run that ended without a pass can be taken up again
+    case: type[Case] | None = None  # a Case that reads more of the rows
 
     def register(self, commands: options.Commands) -> None:
         """Add the workflow's command, with the verbs that every workflow has."""
         from omo.engine import verbs
 
         verbs.register(self, commands)
+
+    @property
+    def what(self) -> str:
+        """What a run is called."""
+        return self.run_name or f"{self.name} run"
 
     @property
     def units(self) -> str:
@@ -177,6 +188,9 @@ class Flow:
     def is_stuck(self, mark: ItemMark) -> bool:
         return self.status(mark.status).drawn == STUCK
 
+    def is_cut(self, mark: ItemMark) -> bool:
+        return self.status(mark.status).drawn == CUT
+
     @property
     def skippable(self) -> list[RoundStep]:
         return [step for step in self.steps if step.may_be_skipped]
@@ -189,24 +203,33 @@ class Flow:
     # Its commands
 
     @property
+    def verb(self) -> str:
+        """The first word of its commands."""
+        return self.command or self.name
+
+    @property
     def start(self) -> str:
-        return f"omo {self.name} {self.start_verb}"
+        return f"omo {self.verb} {self.start_verb} {self.given}".rstrip()
 
     @property
     def judge(self) -> str:
-        return f"omo {self.name} {self.judge_verb}"
+        return f"omo {self.verb} {self.judge_verb}"
 
     @property
     def answer(self) -> str:
-        return f"omo {self.name} answer"
+        return f"omo {self.verb} answer"
 
     @property
     def brief(self) -> str:
-        return f"omo {self.name} brief"
+        return f"omo {self.verb} brief"
+
+    @property
+    def status_command(self) -> str:
+        return f"omo {self.verb} status"
 
     @property
     def abandon(self) -> str:
-        return f'omo {self.name} abandon "why it is given up"'
+        return f'omo {self.verb} abandon "why it is given up"'
 
     @property
     def ask(self) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
+from typing import Any
 
 from omo import table
 from omo.engine import ends
@@ -44,8 +46,7 @@ class FlowKind(Kind[Case]):
 @cache
 def kind_of(flow: Flow) -> FlowKind:
     home = table.BY_KIND[flow.name].directory
-    what = flow.unit if flow.is_filed else f"{flow.name} run"
-    return FlowKind(flow.name, what, flow.prefix, flow.start, home, partial(fold, flow), flow)
+    return FlowKind(flow.name, flow.what, flow.prefix, flow.start, home, partial(fold, flow), flow)
 
 
 class CaseRun(Run[Case]):
@@ -64,16 +65,16 @@ class CaseRun(Run[Case]):
         return self.state
 
     def require_open(self) -> Case:
-        """Return the case. Refused if its ledger is damaged, or if the run has ended."""
+        """Return the case. Refused if its ledger is damaged, or if the run has ended or never began."""
         case = self.require_whole()
-        if case.ended is not None:
-            commands = ends.ways_on(case)
-            raise Refused(f"{self.kind.what} {self.id} ended ({case.how})", fix=self.fix(*commands))
+        if not case.is_open:
+            how = f"ended ({case.how})" if case.ended else f"never began: {(case.waiting or {}).get('why')}"
+            raise Refused(f"{self.kind.what} {self.id} {how}", fix=self.fix(*ends.ways_on(case)))
         return case
 
     def fix(self, *commands: Command) -> str:
         """Return the commands that mend a refusal. They name the run if the caller did."""
-        return NextStep(commands=commands).with_run(self.flow.name, self.named).command
+        return NextStep(commands=commands).with_run(self.flow.verb, self.named).command
 
     def pinned_for(self, item: str) -> str:
         """Return what the checks of an item are pinned for."""
@@ -81,56 +82,64 @@ class CaseRun(Run[Case]):
             return item
         return f"{self.flow.name}/{self.id}/{item}"
 
-    def round_row(self, files: Files, number: int) -> CaseRow:
-        """Return the row that opens a round: on which files, and where the session's ledger ends.
+    def round_row(self, files: Files | None, number: int) -> CaseRow:
+        """Return the row that opens a round: on which files, if they are compared, and where the session's ledger ends.
 
         Only what comes after that counts for the round.
         """
         head = ledger.head_of(paths.events_file(self.caller.state, self.caller.session))
-        return {
-            "kind": self.flow.round_row,
-            "iteration": number,
-            "tree": files.tree,
-            "files": files.now,
-            "session": self.caller.session,
-            "session_seq": head.seq,
-            "session_digest": head.digest,
-        }
+        row: CaseRow = {"kind": self.flow.round_row, "iteration": number}
+        if files is not None:
+            row |= {"tree": files.tree, "files": files.now}
+        return {**row, "session": self.caller.session, "session_seq": head.seq, "session_digest": head.digest}
 
-    def publish(self, *, begins: bool = False) -> NextStep:
-        """Bring the session's summary up to the run, and return what comes next.
+    def marked(self, results: Mapping[str, str], **more: Any) -> list[CaseRow]:
+        """Return the row that moves items by what was seen of them outside of a judgement; none if that is no news.
 
-        A run that `begins` takes the place of an earlier one. An item that passes for the first time gives the budget
-        of blocks back.
+        The row has `more` beside the marks, and is news if that differs from what the last one had.
         """
-        step = ends.next_step(self)
-        if self.state is None or self.problems:
+        case = self.require_whole()
+        moved = {name: self.flow.turn(case.marks[name], result, case.round) for name, result in results.items()}
+        marks = {name: asdict(mark) for name, mark in moved.items() if mark != case.marks[name]}
+        row: Any = {"kind": "marked", "marks": marks, **more}
+        is_news = bool(marks) or any(value != getattr(case, name, None) for name, value in more.items())
+        return [row] if is_news else []
+
+    def publish(self, step: NextStep | None = None, *, begins: bool = False) -> NextStep:
+        """Bring the session's summary up to the run, and return what comes next: `step`, if the workflow knows it.
+
+        A run that `begins` takes the place of an earlier one.
+        """
+        step, case = step or ends.next_step(self), self.state
+        if case is None or self.problems:
             if not ends.is_over(self):
                 rows.publish_damage(self)
             return step
-        summary = summarize(self.state, step)
-
-        def progressed(old: Summary) -> bool:
-            return old.get("run") == self.id and not set(summary["passed"]) <= set(old.get("passed") or [])
-
-        rows.publish(self, summary, session=self.caller.session if begins else "", progressed=progressed)
-        return step.with_run(self.flow.name, self.named)
+        summary = summarize(case, step)
+        rows.publish_progress(self, summary, session=self.caller.session if begins else "")
+        return step.with_run(self.flow.verb, self.named)
 
 
 def summarize(case: Case, step: NextStep) -> Summary:
     """Return the session's row of a case: how much is open, what is next, and whether Stop holds the agent."""
-    passed = [name for name, mark in case.marks.items() if mark.last_pass_iteration is not None]
+    flow, total = case.flow, len(case.items) - len(case.cut)
+    # Items that nobody works on any more count as open, and so do those of a run that ended without a pass.
+    left = total - len(case.passing) + len(case.unproven) or int(bool(case.against))
+    has_next = case.is_open or (flow.goes_on and step.action != "done")
     summary: Summary = {
         "run": case.run,
-        # Items that nobody works on any more count as open, and so do those of a run that ended without a pass.
-        "open": 0 if case.how == "pass" else len(case.items) - len(case.passing) + len(case.unproven),
-        "total": len(case.items),
-        "next": step.short if case.is_open else None,
-        "iteration": case.round,
-        "max_iterations": case.most_rounds,
-        "passed": sorted(passed),
+        "open": 0 if case.how == "pass" else left,
+        "total": total,
+        "next": step.short if has_next else None,
+        "passed": sorted(case.passed),
         "state": "active",
     }
+    if case.most_rounds:
+        summary |= {"iteration": case.round, "max_iterations": case.most_rounds}
+    if case.is_open and case.fence:
+        summary["fence"] = case.fence
+    if case.waiting is not None:
+        return {**summary, **_waits(case, step, str(case.waiting["why"]))}
     if case.ended is None:
         return summary
     ended = outcome.of(case.ended)
@@ -139,10 +148,27 @@ def summarize(case: Case, step: NextStep) -> Summary:
         if case.how == "pass":
             summary |= {"at": str(case.ended.get("ts")), "files": read_files(case.ended.get("files"))}
         return summary
-    # `cleared`: the run is over, so no word of the user's wakes it; they begin another.
-    question = ends.question(case)
-    waits: Summary = {"state": "blocked", "why": ended["why"], "question": question, "told": False, "own": True}
-    return {**summary, **waits, "cleared": True, "outcome": ended}
+    summary |= _waits(case, step, ended["why"])
+    if not flow.goes_on:
+        # `cleared`: the run is over, so no word of the user's wakes it; they begin another.
+        summary |= {"own": True, "cleared": True, "outcome": ended}
+    return summary
+
+
+def _waits(case: Case, step: NextStep, why: str) -> Summary:
+    return {"state": "blocked", "why": why, "question": ends.question(case, step), "told": False}
+
+
+def give_way(flow: Flow, caller: Caller) -> None:
+    """Put the session's run aside, if the user called it off and asked for something else: it ends by their word."""
+    user = lifecycle.called_off(caller, flow.name)
+    if user is None:
+        return
+    own = load_run(flow, user)
+    if own is not None and own.state is not None and own.state.is_open:
+        ends.abandon(own, lifecycle.ASKED_ANEW)
+    lifecycle.put_aside(user, flow.name)
+    caller.forget()
 
 
 def load_run(flow: Flow, caller: Caller, named: str = "") -> CaseRun | None:

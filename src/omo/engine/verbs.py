@@ -38,7 +38,7 @@ JUDGE_ROLE = "judge"
 
 
 def register(flow: Flow, commands: options.Commands) -> None:
-    verbs = options.group(commands, flow.name)
+    verbs = options.group(commands, flow.verb)
     of_flow = Verbs(flow)
     _add_start(flow, verbs, of_flow)
     if flow.steps:

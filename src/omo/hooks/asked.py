@@ -9,9 +9,9 @@ from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import ownership, paths, runtime
 from omo.state.rows import EMPTY
-from omo.stop.sentences import ULTRAWORK
 from omo.text import block, clip
 from omo.work import budget, left_open, session
+from omo.work.naming import ULTRAWORK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

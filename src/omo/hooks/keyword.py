@@ -20,7 +20,7 @@ COMMANDS = {
     "ultrawork": ("activate", "slash-command"),
     "stop-continuation": ("cancel", "cancel-command"),
 }
-WORKFLOWS = [name for name, row in table.BY_TYPED.items() if row.commands]  # each has a command /omo:NAME
+WORKFLOWS = [name for name, row in table.BY_TYPED.items() if row.has_own_ledger]  # each has a command /omo:NAME
 # Those whose names are no words of ordinary talk; the others are skills that the model finds.
 IN_WORDS = [phrase for row in table.offered() for phrase in row.in_words]
 BEGIN_WITH_IT = "type ulw and a task, or /omo:ulw"

@@ -16,23 +16,21 @@ from omo.stop.sentences import (
     LONGEST_TOLD,
     NOTHING_HOLDS,
     STOP,
-    ULTRAWORK,
     WAITS,
     allowing,
     as_sentence,
     cancelled_work,
     in_one_message,
-    listed,
     state_was_removed,
     way_back,
     what_is_on,
     what_is_open,
     what_waits,
-    work_name,
     work_names,
 )
 from omo.text import clip, counted
 from omo.work import budget, outcome, session, times
+from omo.work.naming import ULTRAWORK, listed, work_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.rows import EMPTY
-from omo.stop import sentences
 from omo.text import clip
-from omo.work import budget, gates, left_open, requests, session, spending, times
+from omo.work import budget, gates, left_open, naming, requests, session, spending, times
 from omo.work.run import Caller, adopt
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def newest(caller: Caller, client: str) -> str:
         if aside := left_open.of_others(caller.session_rows, caller.session, runtime.standing):
             name, row = next(iter(aside.items()))
             what += f", but for what was called off or put aside in session {clip(name, 64)}: "
-            what += sentences.listed(runtime.standing(row))
+            what += naming.listed(runtime.standing(row))
             takes = "you take" if caller.by == "user" else "the user takes"
             fix = f"{takes} it up with /omo:resume {clip(name, 64)}"
         raise Refused(what, fix=fix)
@@ -212,7 +211,7 @@ def _require_room(own: SessionRow, theirs: Collection[str]) -> None:
         way = f"omo state clear --mode {kind} --force gives it up"
         if kind == session.KIND:
             way = "/omo:stop-continuation ends it"
-        raise Refused(f"this session has open work of its own: {sentences.listed(work)}", fix=f"finish it first; {way}")
+        raise Refused(f"this session has open work of its own: {naming.listed(work)}", fix=f"finish it first; {way}")
 
 
 def _vouched(caller: Caller, source: str, theirs: SessionRow) -> list[SessionEvent]:

@@ -89,6 +89,15 @@ def files_key(changed: Mapping[str, str], which: kinds.Kinds) -> str:
 
 
 def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
+    """Return which changed file is work, and which a test, for one command."""
+    is_users = getattr(command, "is_users", True)
+    key = (tuple(command.argv), command.cwd, tuple(command.sealed), is_users)
+    if key not in subject.kinds:
+        subject.kinds[key] = _kinds_of(subject, command, is_users=is_users)
+    return subject.kinds[key]
+
+
+def _kinds_of(subject: Subject, command: GateCommand, *, is_users: bool) -> kinds.Kinds:
     files = subject.files
     new = subject.look.changed or ()
     unfolded = subject.programs(command)
@@ -99,7 +108,7 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
     named = {path for path in filter(kinds.is_plain_data, new) if posixpath.basename(path) in names}
     # From the top, or from where it runs: "sealed: the folder that the user names in a session below the top".
     sealed = [*command.sealed, *(calls.below(command.cwd, glob) for glob in command.sealed)]
-    if not getattr(command, "is_users", True):  # "a refactoring, one of its files sealed by the agent"
+    if not is_users:  # "a refactoring, one of its files sealed by the agent"
         sealed = [glob for glob in sealed if not glob.endswith(kinds.CODE)]
     configuration = [files.text(calls.below(command.cwd, name)) for name in kinds.SAYS_WHAT_IS_COLLECTED]
     is_form = form.is_form(command.argv) and not form.runs_tests(unfolded)

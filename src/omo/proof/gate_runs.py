@@ -204,6 +204,7 @@ class Subject:
     left: Base | None = None  # with which work began before it that nobody called done
     before: dict[str, File] = field(default_factory=dict)  # what files held at the base, as far as somebody has asked
     ran: list[str] = field(default_factory=list)  # the commands that were run, as one types them
+    _programs: dict[tuple[tuple[str, ...], str], list[calls.Call]] = field(default_factory=dict)
 
     def is_allowed(self, path: str) -> bool:
         """The user wants it changed, and it is as they saw it."""
@@ -216,7 +217,15 @@ class Subject:
 
     def programs(self, command: GateCommand) -> list[calls.Call]:
         """What a command comes down to, by these files."""
-        return calls.programs(self.files, command.argv, command.cwd)
+        key = (tuple(command.argv), command.cwd)
+        if key not in self._programs:
+            self._programs[key] = calls.programs(self.files, command.argv, command.cwd)
+        return self._programs[key]
+
+    @cached_property
+    def kinds(self) -> dict[object, kinds.Kinds]:
+        """Of the changed files, by command."""
+        return {}
 
     @cached_property
     def present(self) -> frozenset[str]:

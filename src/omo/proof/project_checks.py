@@ -300,8 +300,9 @@ def upwards(cwd: str) -> list[str]:
 def commands_named(files: Files, directory: str) -> list[Check]:
     """Every command that files of this directory name."""
     python_test = _python_test(files, directory)
-    files.read([python_test, *(_below(directory, name) for name in READ)])
-    checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, directory, python_test)
+    here = files.among(directory, READ)
+    files.read([python_test, *[_below(directory, name) for name in here]])
+    checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, directory, here, python_test)
     checks += _test_scripts(files, directory)
     if not directory:
         checks += _of_ci(files)
@@ -495,15 +496,19 @@ def _by_lock_file(files: Files, directory: str, runners: dict[str, str]) -> str:
     return ""
 
 
-def _plain(files: Files, directory: str, python_test: str) -> list[Check]:
-    """The plain commands of an ecosystem, beside its manifest."""
+def _plain(files: Files, directory: str, here: Collection[str], python_test: str) -> list[Check]:
+    """The plain commands of an ecosystem, beside its manifest. `here` are the files of this directory that say any."""
     offered: list[Check] = []
     others: list[Check] = []
     for language, kind, commands, signs in PLAIN:
         present: dict[str, str | None] = {}
         for name, sign in signs.items():
-            if path := _there(files, directory, name):
-                present[path] = sign
+            if "*" in name:
+                name = _first_match(files, directory, name)
+            elif name not in here:
+                continue
+            if name:
+                present[_below(directory, name)] = sign
         if present:
             others += [Check(command.split(), next(iter(present)), language) for command in commands]
         for path, sign in present.items():
@@ -537,12 +542,13 @@ def _plain(files: Files, directory: str, python_test: str) -> list[Check]:
     return offered + others
 
 
-def _there(files: Files, directory: str, name: str) -> str:
-    """The file of this name; empty for none."""
-    if "*" in name:
-        name = next((found for found in files.in_directory(directory) if globs.name_matches(found, name)), "")
-    path = _below(directory, name)
-    return path if name and files.has(path) else ""
+def _first_match(files: Files, directory: str, pattern: str) -> str:
+    """Return the first file of the directory whose name ends as `*.sln` does; empty if there is none."""
+    ending = pattern.removeprefix("*")
+    for name in files.in_directory(directory):
+        if name.endswith(ending):
+            return name if files.has(_below(directory, name)) else ""
+    return ""
 
 
 def _below(directory: str, name: str) -> str:
@@ -553,7 +559,7 @@ def _python_test(files: Files, directory: str) -> str:
     """The first test of Python's in this directory, in one of tests below it, or in a package; empty for none. Those of
     a package are run where it lies: "unittest inside of the package"."""
     is_package = bool(directory) and files.has(posixpath.join(directory, INIT))
-    if is_package and not any(_there(files, directory, name) for name in PYTHON_MANIFESTS):
+    if is_package and not files.among(directory, PYTHON_MANIFESTS):
         return ""
     for path in _paths_in(files, directory, ("", "tests", "test")):
         if _is_python_test(path):

@@ -53,6 +53,10 @@ class DiskFiles:
     def read(self, paths: Collection[str]) -> None:
         pass
 
+    def among(self, directory: str, names: Collection[str]) -> set[str]:
+        """Return those of the names that are files in the directory."""
+        return {name for name in names if self.has(posixpath.join(directory, name))}
+
     def in_directory(self, path: str) -> list[str]:
         try:
             names = sorted(os.listdir(os.path.join(self.root, path)))[:MOST_IN_DIRECTORY]
@@ -69,6 +73,10 @@ class NamedFiles:
 
     def has(self, path: str) -> bool:
         return path in self.names
+
+    def among(self, directory: str, names: Collection[str]) -> set[str]:
+        """Return those of the names that are files in the directory."""
+        return set(self.in_directory(directory)).intersection(names)
 
     def in_directory(self, path: str) -> list[str]:
         if self._by_directory is None:
@@ -98,12 +106,15 @@ class CommitFiles(NamedFiles):
         self.names = frozenset(self.entries or ())
 
     def text(self, path: str) -> str:
-        self.read([path])
+        if path in self.names and path not in self._texts:
+            self.read([path])
         return self._texts.get(path, "")
 
     def read(self, paths: Collection[str]) -> None:
         """Before their texts are asked for one by one: all of them at once."""
         unread = [path for path in paths if path in self.names and path not in self._texts]
+        if not unread:
+            return
         held = git.committed(self.root, self._head, unread)
         for path in unread:
             self._texts[path] = held.get(path, b"")[:MOST_OF_FILE].decode("utf-8", "replace")

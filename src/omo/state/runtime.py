@@ -40,7 +40,9 @@ AN_END = ("state", "outcome", "run", "at", "files")
 
 class Change:
     """What a decision asks the store to do: the session's new row (None: leave it), and rows for its ledger. `head` is
-    the end of another ledger that it has put in the place of the old one."""
+    the end of another ledger that it has put in the place of the old one.
+
+    Once that is done, `row` is as it is kept, and `written` are the rows as the ledger has them."""
 
     def __init__(
         self,
@@ -53,6 +55,7 @@ class Change:
         self.row = row
         self.events = events or []
         self.head = head
+        self.written: list[Any] = []
 
 
 def read(state: str) -> Runtime:
@@ -256,10 +259,11 @@ def _recorded(
         change.events[-1]["after"] = {**row, "ulw": without(row["ulw"], "said")}
         written = None if old is None else mark or {}
         head = change.head or head
-        _, end = ledger.append(path, change.events, note, actor=actor, now=now, mark=written, head=head)
+        change.written, end = ledger.append(path, change.events, note, actor=actor, now=now, mark=written, head=head)
         mark = end.mark
     if mark:
         row["ledger"] = mark
+    change.row = row
     return row
 
 

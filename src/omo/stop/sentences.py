@@ -6,6 +6,7 @@ from omo import table
 from omo.state.runtime import is_untold, work_in
 from omo.text import clip, counted, file_name
 from omo.work import budget, outcome, session, times
+from omo.work.naming import ULTRAWORK, listed, way_out, work_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ LONGEST_TOLD = 1200
 LONGEST_END = 700
 LONGEST_QUESTION = 600
 MOST_CHANGED = 3
-ULTRAWORK = "ultrawork"
 NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
 EVIDENCE = "/omo:report shows the evidence."
 DETAILS = "/omo:report shows what was seen."
@@ -31,21 +31,6 @@ FROM_A_TERMINAL = "user: omo stop-continuation"
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 WAIT = {"waiting": "wait for you", "paused": "are paused", "blocked": "are blocked"}  # several
 MORE = " There is more."
-
-
-def way_out(active: Works) -> str:
-    """How the work says that it cannot go on; empty where nothing is left of it that could stand still."""
-    for kind, summary in active:
-        if "wayOut" in summary:
-            return clip(str(summary["wayOut"]), 160)
-        if cannot_go_on(kind):
-            return cannot_go_on(kind)
-    return "omo ulw blocked --evidence TEXT"
-
-
-def cannot_go_on(kind: str) -> str:
-    """Where work has a way of its own to say so, that."""
-    return table.BY_KIND[kind].cannot_go_on if kind in table.BY_KIND else ""
 
 
 def says_so_again(kind: str, run: str) -> str:
@@ -390,26 +375,6 @@ def what_is_on(work: Works) -> str:
 def work_names(work: Works) -> str:
     """ultrawork, verify G1"""
     return clip(", ".join(work_name(kind, summary) for kind, summary in work), 160)
-
-
-def listed(work: Works) -> str:
-    """ultrawork, ultragoal (2 of 3 open)"""
-    names = []
-    for kind, summary in work:
-        left, total = summary.get("open"), summary.get("total")
-        is_known = isinstance(left, int) and left > 0 and isinstance(total, int)
-        names.append(work_name(kind, summary) + (f" ({left} of {total} open)" if is_known else ""))
-    return clip(", ".join(names), 240)
-
-
-def work_name(kind: str, summary: Summary, said: str = "") -> str:
-    """The workflow, and which goal of it where the rest of the sentence does not say so. An id that omo made of the
-    clock tells nobody anything: a session has one run of a kind."""
-    run = clip(str(summary.get("run") or ""), 40)
-    if kind == session.KIND:
-        return ULTRAWORK
-    is_made = len(run) > 13 and run[1:14].isdecimal()
-    return clip(kind, 40) if not run or is_made or run in said else f"{clip(kind, 40)} {run}"
 
 
 def as_sentence(text: str) -> str:

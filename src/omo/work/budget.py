@@ -60,6 +60,8 @@ class Meter:
 def meters(row: SessionRow) -> list[Meter]:
     """One for each ceiling that the row has; none without a budget."""
     ceilings, spent = row.get("budget", {}), row.get("spent", {})
+    if not ceilings:
+        return []
     minutes = int(_number(spent.get("seconds")) / 6) / 10
     used = {TOKENS: _number(spent.get("tokens")), MINUTES: minutes, AGENTS: _number(spent.get("agents"))}
     return [Meter(kind, used[kind], most) for kind in KINDS if (most := _number(ceilings.get(kind)))]

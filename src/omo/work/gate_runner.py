@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from omo import table
 from omo.context import Context
-from omo.errors import Refused
 from omo.proof import arrangements, base, gate_runs, kinds, typed_commands
 from omo.proof import run as runner
 from omo.proof.kinds import CODE
@@ -19,23 +18,21 @@ from omo.work import gates
 from omo.work.status import BY_AGENT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import SessionRow
 
 
 def session_gates(context: Context, name: str) -> gates.SessionGates:
     return gates.SessionGates(context.state, name, context.actor, context.now, store.CLI_WAIT)
 
 
-def require_whole_ledger(context: Context, name: str) -> None:
-    """Completion counts only on a ledger that nobody changed. What the row says matters less: it is written anew."""
-    if problems := runtime.chain_problems(context.state, name):
-        raise Refused(
-            f"the ledger of session {name} is damaged",
-            fix=f"the user runs, in a terminal of their own: omo ledger repair --session {name} (all bytes are kept)",
-            defects=problems,
-        )
+def load(context: Context, name: str) -> gates.SessionGates:
+    """Read the gates of a session, once."""
+    pinned = session_gates(context, name)
+    context.chains.setdefault(name, pinned.load())
+    return pinned
 
 
 def known_gates(context: Context, name: str) -> gates.Gates:
@@ -106,34 +103,56 @@ class Ran:
         return lines
 
 
-def run_gates(context: Context, name: str, wanted: str | None = None, *, before: base.Look | None = None) -> Ran:
-    """The gates of a session, or the one that is `wanted`. `before` are the files where somebody has just looked."""
-    require_whole_ledger(context, name)
-    known = known_gates(context, name)
+def run_gates(context: Context, name: str, wanted: str | None = None) -> Ran:
+    """Run the gates of a session, or the one that is `wanted`."""
+    pinned = load(context, name)
+    pinned.require_whole()
+    return run_loaded(context, pinned, pinned.known.select(wanted))
+
+
+def run_loaded(
+    context: Context,
+    pinned: gates.SessionGates,
+    wanted: list[gates.Gate],
+    *,
+    before: tuple[base.Look, gate_runs.Subject] | None = None,
+    owner: Callable[[gates.Gate], str] | None = None,
+) -> Ran:
+    """Run some of the gates. What the caller knows is handed in: `before` are the files if it has just looked, all of
+    them and for the experiment; `owner` says whose a gate is, empty if the agent chose it."""
+    known = pinned.known
     left_out = known.left_out
     environ = runner.child_environment(os.environ)
-    whole = before or base.look(context.root, known.base)
+    if before is None:
+        whole = base.look(context.root, known.base)
+        subject = subject_of(context, known, whole, environ)
+    else:
+        whole, subject = before
     results = []
-    for gate in known.select(wanted):
-        looked_at = whole.without(left_out)
-        result = _run_one(gate, subject_of(context, known, whole, environ))
-        result["is_agents"] = gates.whose(context.root, gate, known.base) == BY_AGENT
+    for gate in wanted:
+        tree, looked_at = whole.tree, whole.without(left_out)
+        result = _run_one(gate, subject)
+        whose = gates.whose(context.root, gate, known.base) if owner is None else owner(gate) or BY_AGENT
+        result["is_agents"] = whose == BY_AGENT
         whole = base.look(context.root, known.base)
         own, moved = _changed_meanwhile(looked_at, whole.without(left_out), gate)
         left_out = [*left_out, *own]
-        counting = whole.without([path for path in own if path in whole.untracked])
-        on_files = _files_id(context, known, counting, gate, environ)
-        results.append(_judged(result, whole.without(left_out), own, moved, on_files))
-    kept = _kept_for_work(context, name)
+        ran_on = subject
+        if whole.tree != tree:
+            subject = subject_of(context, known, whole, environ)
+            counting = whole.without([path for path in own if path in whole.untracked])
+            ran_on = subject_of(context, known, counting, environ)
+        results.append(_judged(result, whole.without(left_out), own, moved, _files_id(ran_on, gate)))
+    kept = _kept_for_work(context, pinned.row or EMPTY)
     results = [{**result, **kept} for result in results]
-    session_gates(context, name).record_results(results)
+    pinned.record_results(results)
     return Ran(results, known, whole)
 
 
-def _kept_for_work(context: Context, name: str) -> SessionEvent:
+def _kept_for_work(context: Context, row: SessionRow) -> SessionEvent:
     """What the other work of the session wants to know of the files."""
     keeps: set[str] = set()
-    for kind in (context.row(name) or EMPTY)["work"]:
+    for kind in row["work"]:
         if kind in table.BY_KIND:
             keeps.update(table.BY_KIND[kind].keeps)
     kept: SessionEvent = {}
@@ -144,10 +163,7 @@ def _kept_for_work(context: Context, name: str) -> SessionEvent:
     return kept
 
 
-def _files_id(
-    context: Context, known: gates.Gates, whole: base.Look, gate: gates.Gate, environ: Mapping[str, str]
-) -> str:
-    subject = subject_of(context, known, whole, environ)
+def _files_id(subject: gate_runs.Subject, gate: gates.Gate) -> str:
     if subject.look.changed is None:
         return ""
     return arrangements.files_key(subject.look.changed, arrangements.kinds_of(subject, gate))
@@ -191,23 +207,3 @@ def _judged(result: SessionEvent, look: base.Look, own: list[str], moved: list[s
     if moved and result["result"] == "pass":
         return {**result, **where, "result": "unknown", "why": f"these changed while it ran: {listed(moved)}"}
     return {**result, **where}
-
-
-def failed_without_work(context: Context, name: str, gate: gates.Gate) -> bool:
-    """Whether the experiment has seen it fail on the files as they were."""
-    known = known_gates(context, name)
-    whole = base.look(context.root, known.base)
-    environ = runner.child_environment(os.environ)
-    return gate_runs.failed_without(subject_of(context, known, whole, environ), gate)
-
-
-def seen(gate: gates.Gate, env: str) -> list[gate_runs.CommandRun]:
-    """What this run saw of a gate, with these variables. A run under which files moved is none of any files, nor is a
-    failure that wrote some ("a test that passes once it has written its cache")."""
-    runs = []
-    for ran in gate.results:
-        if ran.env == env:
-            run = gate_runs.run_of(ran.row)
-            has_moved = ran.moved or (ran.failed and ran.left_out)
-            runs.append(replace(run, on_files="") if has_moved else run)
-    return runs

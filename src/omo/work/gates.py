@@ -14,11 +14,12 @@ from omo.work.outcome import PROVEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from omo.proof.base import Look
     from omo.proof.project_checks import Check
+    from omo.state.ledger import Chain
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, SessionRow
     from omo.work.citations import PinnedCommand
@@ -71,6 +72,7 @@ class Gate:
         self.name = row["name"]
         self.argv = row["argv"]
         self.cwd = row["cwd"]
+        self.command = command_id(self.argv, self.cwd)
         self.by = row["by"]
         self.timeout = row["timeout"]
         self.program = row.get("program")  # what argv[0] stood for when it was pinned
@@ -85,10 +87,6 @@ class Gate:
     @property
     def is_users(self) -> bool:
         return self.by == "user"
-
-    @property
-    def command(self) -> str:
-        return command_id(self.argv, self.cwd)
 
     @property
     def last(self) -> GateRun | None:
@@ -199,6 +197,12 @@ class Gates:
 def fold(rows: list[SessionEvent], run: str | None) -> Gates:
     """Gates and what is known of them. Results of an earlier run do not count in this one."""
     gates = Gates()
+    apply(gates, rows, run)
+    return gates
+
+
+def apply(gates: Gates, rows: Iterable[SessionEvent], run: str | None) -> None:
+    """Bring the gates up to later rows."""
     for row in rows:
         kind = str(row.get("kind"))
         if "documents" in row:
@@ -220,7 +224,6 @@ def fold(rows: list[SessionEvent], run: str | None) -> Gates:
             _note_other_work(gates, row)
         else:
             _note(gates, row, gates.get(name))
-    return gates
 
 
 def _add(gates: Gates, name: str, gate: Gate) -> None:
@@ -300,10 +303,7 @@ def with_project_pins(
     runtime file, where they were read already."""
     rows = ownership.believed(state, rows)
     if sessions is None:
-        try:
-            sessions = runtime.sessions(state)
-        except Unreadable:
-            return rows
+        sessions = _sessions(state)
     elsewhere: list[SessionEvent] = []
     for name, row in sessions.items():
         if name == session_id or not row.get("pins"):
@@ -318,6 +318,14 @@ def with_project_pins(
 
     elsewhere.sort(key=_moment)
     return list(merge(elsewhere, rows, key=_moment))
+
+
+def _sessions(state: str) -> Mapping[str, SessionRow]:
+    """Return the rows of the runtime file; none if nobody can read it."""
+    try:
+        return runtime.sessions(state)
+    except Unreadable:
+        return {}
 
 
 def _moment(row: SessionEvent) -> str:
@@ -357,14 +365,22 @@ def pin_line(check: Check, cwd: str) -> str:
 
 def pinned_commands(state: str, session_id: str) -> list[PinnedCommand]:
     """What may be run because it is pinned in a session."""
+    return commands_of(fold(with_project_pins(state, session_id, runtime.vouched_rows(state, session_id)), None))
+
+
+def commands_of(pinned: Gates) -> list[PinnedCommand]:
     from omo.work.citations import PinnedCommand
 
-    pinned = fold(with_project_pins(state, session_id, runtime.vouched_rows(state, session_id)), None)
     return [PinnedCommand(gate.argv, gate.cwd, 0, gate.timeout) for gate in pinned]
 
 
 class SessionGates:
-    """The gates of a session, for one who changes them: `by` the user or the agent."""
+    """The gates of a session for whoever changes them, the user or the agent (`by`): its row, the rows of its ledger
+    and the gates in them.
+
+    They are read once. A change is decided under the session's lock, and what it wrote is added to what is known. Only
+    if somebody else wrote to the ledger meanwhile, all is read anew.
+    """
 
     def __init__(self, state: str, session_id: str, by: str, now: float, wait: float = store.HOOK_WAIT) -> None:
         self.state = state
@@ -372,6 +388,48 @@ class SessionGates:
         self.by = by
         self.now = now
         self.wait = wait
+        self.row: SessionRow | None = None
+        self.rows: list[SessionEvent] = []  # with the pins of the user's in other conversations
+        self.known = Gates()
+        self.chain: Chain | None = None
+        self._elsewhere: dict[str, object] = {}
+
+    def load(self) -> Chain:
+        """Read it all, and return the ledger."""
+        sessions = runtime.sessions(self.state)
+        row = sessions.get(self.session)
+        return self._take(row and runtime.caught_up(self.state, self.session, row), sessions)
+
+    def is_as_read(self, row: SessionRow) -> bool:
+        """Return whether nobody else has written here, or pinned something elsewhere, since it was read. `row` is the
+        session's under its lock."""
+        chain = runtime.read_chain(self.state, self.session, row)
+        is_same = not chain.problems and self._is_read_to_the_end_of(row)
+        return is_same and self._elsewhere == _pinned_elsewhere(runtime.sessions(self.state), self.session)
+
+    def require_whole(self) -> None:
+        """Refuse a ledger that somebody changed. What the row says matters less: it is written anew."""
+        problems = self.chain.problems if self.chain is not None else []
+        if problems:
+            repair = f"omo ledger repair --session {self.session}"
+            raise Refused(
+                f"the ledger of session {self.session} is damaged",
+                fix=f"the user runs, in a terminal of their own: {repair} (all bytes are kept)",
+                defects=problems,
+            )
+
+    def _take(self, row: SessionRow | None, sessions: Mapping[str, SessionRow]) -> Chain:
+        self.row = row
+        self.chain = runtime.read_chain(self.state, self.session, row or EMPTY)
+        self.rows = [*with_project_pins(self.state, self.session, self.chain.rows, sessions)]
+        self.known = fold(self.rows, session.run_of(row))
+        self._elsewhere = _pinned_elsewhere(sessions, self.session)
+        return self.chain
+
+    def _is_read_to_the_end_of(self, row: SessionRow | None) -> bool:
+        known, now = (self.row or EMPTY).get("ledger", {}), (row or EMPTY).get("ledger", {})
+        is_same = (known.get("seq"), known.get("digest")) == (now.get("seq"), now.get("digest"))
+        return self.chain is not None and is_same
 
     def add(
         self,
@@ -418,7 +476,7 @@ class SessionGates:
                 )
             return wanted, [event]
 
-        gate: Gate = self._change(decide)
+        gate: Gate = self.change(decide)
         return gate
 
     def remove(self, name: str) -> None:
@@ -429,7 +487,7 @@ class SessionGates:
                 raise Refused(f"gate {name} was pinned by the user", fix=f"ask the user to type: /omo:unpin {name}")
             return None, [{"kind": "gate-removed", "name": name}]
 
-        self._change(decide)
+        self.change(decide)
 
     def allow(self, names: Sequence[str], root: str, *, of_other_work: bool = False) -> str:
         """Let gates through as they are, files that gates rest on be changed, one test in a file, FILE::TEST, no longer
@@ -446,7 +504,7 @@ class SessionGates:
             verb = "is" if len(what) == 1 else "are"
             return f"{' and '.join(what)} {verb} let through by you", events
 
-        return str(self._change(decide))
+        return str(self.change(decide))
 
     def _allowance(self, gates: Gates, name: str, root: str, *, of_other_work: bool) -> tuple[str, list[SessionEvent]]:
         """Return what one name lets through, in words, and its rows."""
@@ -505,59 +563,27 @@ class SessionGates:
                 events += [{"kind": "test-passed", "test": test} for test in _passing_again(gates, result)]
             return None, events
 
-        self._change(decide, after=judged)
+        self.change(decide, after=judged)
 
-    def record_pre_existing(self, name: str, evidence: str, *, failed_without: bool) -> None:
-        """A failure from before the work, documented instead of mended. It counts if this run saw it on the files as
-        they were, or the gate `failed_without` the work."""
-        if len(evidence.strip()) < SHORTEST_REASON:
-            raise BadInput(
-                f"--evidence {evidence!r} is too short to show anything", fix="say what fails and how you know"
-            )
-
-        def decide(gates: Gates) -> tuple[None, list[SessionEvent]]:
-            gate = gates.known(name)
-            if not gate.has_failed:
-                raise Refused(
-                    f"gate {name} has no failure to record: {gate.status}", fix=f"run it first: omo gate run {name}"
-                )
-            was_seen = any(ran.failed and ran.changed == {} for ran in gate.results)
-            if not was_seen and not failed_without:
-                raise Refused(
-                    f"nobody has seen gate {name} fail without the work",
-                    fix="omo ulw done runs one that the project names without the work; then record it; "
-                    f"one that you chose: mend it, or omo gate remove {name}, which the end tells",
-                )
-            return None, [{"kind": "gate-recorded", "name": name, "how": "pre-existing", "evidence": evidence.strip()}]
-
-        self._change(decide)
-
-    def wait_for_allowance(self, waiting: list[Gate]) -> None:
-        """What the user pinned only the user lets through: the work waits for their word."""
-        names = [gate.name for gate in waiting]
-        why = f"{', '.join(names)}: {waiting[0].status}, pinned by you; the agent asks to finish all the same"
-        question = f"/omo:allow {' '.join(names)}?"
-        self._change(
-            lambda _: (None, [{"kind": "waiting", "gates": names}]),
-            after=lambda _, row: session.suspend(row, state="waiting", why=why, question=question),
-        )
-
-    def _change(
+    def change(
         self,
         decide: Callable[[Gates], tuple[Any, list[SessionEvent]]],
         after: Callable[[Gates, SessionRow], SessionRow] | None = None,
     ) -> Any:
         """Decide on the gates under the session's lock. `after` may change the row that goes with it."""
+        change = runtime.Change(None)
 
         def carry_out(row: SessionRow | None) -> runtime.Change:
+            nonlocal change
+            if not self._is_read_to_the_end_of(row):
+                self._take(row, _sessions(self.state))
             run = session.run_of(row)
-            rows = ledger.rows(paths.events_file(self.state, self.session))
-            rows = with_project_pins(self.state, self.session, rows)
-            answer, events = decide(fold(rows, run))
+            answer, events = decide(self.known)
+            change = runtime.Change(answer)
             if not events:
-                return runtime.Change(answer)
+                return change
             stamped: list[SessionEvent] = [{**event, "run": run, "actor": self.by} for event in events]
-            now_known = fold(rows + stamped, run)
+            now_known = fold(self.rows + stamped, run)
             failing = [gate.name for gate in now_known if not gate.is_closed and gate.last is not None]
             not_run = [gate.name for gate in now_known if not gate.is_closed and gate.last is None]
             changed = session.with_gates(row or EMPTY, failing=failing, not_run=not_run, total=len(now_known))
@@ -565,9 +591,22 @@ class SessionGates:
                 changed["pins"] = True
             if after is not None:
                 changed = after(now_known, changed)
-            return runtime.Change(answer, changed, stamped)
+            change = runtime.Change(answer, changed, stamped)
+            return change
 
-        return runtime.change_session(self.state, self.session, carry_out, actor=self.by, now=self.now, wait=self.wait)
+        answer = runtime.change_session(
+            self.state, self.session, carry_out, actor=self.by, now=self.now, wait=self.wait
+        )
+        if change.written:
+            self.row = change.row
+            self.rows += change.written
+            apply(self.known, change.written, session.run_of(change.row))
+        return answer
+
+
+def _pinned_elsewhere(sessions: Mapping[str, SessionRow], session_id: str) -> dict[str, object]:
+    """Return where the ledgers end in which the user pinned something in other conversations."""
+    return {name: row.get("ledger") for name, row in sessions.items() if name != session_id and row.get("pins")}
 
 
 def _passing_again(gates: Gates, result: SessionEvent) -> list[str]:

@@ -43,6 +43,19 @@ def publish(
         caller.change(decide, holder)
 
 
+def publish_progress(run: Run[Any], summary: Summary, *, session: str = "") -> None:
+    """Publish the summary. An item that passes for the first time gives the budget of blocks back, and so does a run
+    that passes."""
+
+    def progressed(old: Summary) -> bool:
+        if old.get("run") != run.id:
+            return False
+        has_passed = summary["state"] == "done" != old.get("state")
+        return has_passed or not set(summary["passed"]) <= set(old.get("passed") or [])
+
+    publish(run, summary, session=session, progressed=progressed)
+
+
 def reopen_if_changed(caller: Caller, kind: str) -> bool:
     """What was called done, and has other files now, is open again for whoever goes on with it, as it would be at the
     next Stop. Was it so?"""

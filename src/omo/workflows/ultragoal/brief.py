@@ -37,7 +37,8 @@ class Brief:
 
 
 def parse(text: str) -> Brief:
-    """BadInput for a text that cannot be kept, for no text at all, and for all empty blocks by number."""
+    """Read a brief. Raises BadInput for a text that cannot be kept, for no text at all, and for all empty blocks by
+    number."""
     if why := unusable(text):
         _require([why])
     # Byte order marks are no text, at the beginning as little as where files were joined.
@@ -83,7 +84,7 @@ def _require(defects: list[str]) -> None:
 
 
 def unusable(text: str) -> str:
-    """Why a text cannot be kept as it is; empty for most."""
+    """Say why a text cannot be kept as it is; empty for most."""
     if "\0" in text:
         return f"a NUL at character {text.index(chr(0)) + 1}; remove it"
     try:
@@ -103,7 +104,7 @@ def title_of(text: str) -> str:
 
 
 def require_text(option: str, text: str, fix: str) -> str:
-    """Somebody's words without secrets and the blanks around them; BadInput where they cannot be kept."""
+    """Return somebody's words without secrets and the blanks around them. Raises BadInput if they cannot be kept."""
     if not is_visible(text):
         raise BadInput(f"{option} is blank", fix=fix)
     if why := unusable(text):
@@ -112,5 +113,5 @@ def require_text(option: str, text: str, fix: str) -> str:
 
 
 def same_words(text: str) -> str:
-    """Two texts that differ in case and blanks only are the same."""
+    """Return what two texts have in common that differ only in case and blanks."""
     return " ".join(text.split()).casefold()

@@ -10,15 +10,17 @@ from pathlib import Path
 from omo import masking
 from omo.clock import seconds, stamp
 from omo.errors import NotEvaluable, Refused
+from omo.json_text import Json
 from omo.proof import artifacts, base, changes
 from omo.proof.gate_runs import GateCommand
 from omo.text import clip, counted
 from omo.work import agents, proving
 from omo.work.agents import Review
 from omo.work.citations import require_cited
+from omo.work.user_pins import hold
 from omo.workflows.ultragoal import receipts, reviewers
 from omo.workflows.ultragoal.brief import require_text
-from omo.workflows.ultragoal.gate.fill import cleaner_report, fill
+from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report, fill
 from omo.workflows.ultragoal.gate.models import GateDefect
 from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, GateSubject, Inspection, about_the_work
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
@@ -26,7 +28,6 @@ from omo.workflows.ultragoal.goals import SAY_WHAT_WAS_SEEN, start_next
 from omo.workflows.ultragoal.next_step import tool_step
 from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt, apply
 from omo.workflows.ultragoal.run import PlanRun, gates_of
-from omo.workflows.ultrawork.pins import hold
 
 MOST_WEAKENED = 20  # in a receipt
 # The parts of a gate that no command of the checkpoint can show.
@@ -41,12 +42,11 @@ class Done:
     changed: bool
     started: str | None = None
     notes: list[str] = field(default_factory=list)
-    is_progress: bool = False
 
 
 def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
-    """What the reviewers were seen to say. To call a goal complete is to say that they found it clean; refused where
-    one of them did not."""
+    """Return what the reviewers were seen to say. To call a goal complete is to say that they found it clean, so it is
+    refused if one of them did not."""
     reviews = reviewers.reviews_of(run, goal)
     contradicted = []
     for agent, review in reviews.items():
@@ -66,7 +66,8 @@ def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
 def _require_passing(
     run: PlanRun, name: str, subject: GateSubject, gate: object, missing: list[GateDefect]
 ) -> Inspection:
-    """What a gate that passes rests on; refused with each defect, or with what is missing of one that omo filled in."""
+    """Return what a gate that passes rests on. Refused with each defect, or with what is missing of one that omo filled
+    in."""
     artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
     inspection = Inspection(defects=missing) if missing else inspect(gate, subject)
     if inspection.defects:
@@ -81,21 +82,20 @@ def _require_passing(
 
 
 def stands(run: PlanRun, plan: Plan, goal: Goal, evidence: str, gate: object) -> bool:
-    """Whether the goal was completed with these words and this gate (None: with any), and its receipt still holds."""
+    """Return whether the goal was completed with these words and this gate (None: with any), and its receipt still
+    holds."""
     receipt = goal.receipt
     if goal.status != "complete" or goal.evidence != masking.mask(evidence):  # as it is kept
         return False
     if gate is not None and receipt.get("qualityGateHash") != receipts.canonical_digest(receipts.as_kept(gate)):
         return False
-    if receipts.problem(plan, goal, run.directory):
-        return False
     if receipt.get("cleaned") is False and cleaner_report(run.caller.events, goal.started_at or ""):
         return False  # the cleaner was left out, and has looked at it since
-    return receipts.kind_for(plan, goal) == receipts.PER_GOAL or receipts.final(plan, run.directory) is not None
+    return receipts.kind_for(plan, goal) == receipts.PER_GOAL or receipts.final(plan) is not None
 
 
-def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> GateSubject:
-    caller = run.caller
+def subject_of(run: PlanRun, goal: Goal, gate_file: str = "") -> GateSubject:
+    caller, plan = run.caller, run.require_plan()
     # What the project calls control of a computer now, and what it said where the work began.
     control_globs = tuple(dict.fromkeys((*caller.control_globs, *run.base_settings.computer_control)))
     changed = None
@@ -118,12 +118,16 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Gat
     )
 
 
-def missing_parts(run: PlanRun, plan: Plan, goal: Goal) -> list[str]:
-    """What a checkpoint would lack that it does not bring about itself: the cleaner, the reviewers, an attack."""
-    subject = subject_of(run, plan, goal)
-    filled = fill(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
+def filled_gate(run: PlanRun, goal: Goal) -> Filled:
+    """Return the gate of a goal as far as omo can fill it in now."""
+    subject = subject_of(run, goal)
+    return fill(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
+
+
+def missing_parts(run: PlanRun, goal: Goal) -> list[str]:
+    """Return what a checkpoint would lack that it does not bring about itself: cleaner, reviewers, an attack."""
     parts = [] if cleaner_report(run.caller.events, goal.started_at or "") else [NO_CLEANER]
-    return parts + [str(defect) for defect in filled.missing if defect.path in BY_OTHERS]
+    return parts + [str(defect) for defect in filled_gate(run, goal).missing if defect.path in BY_OTHERS]
 
 
 def complete(
@@ -155,12 +159,12 @@ def complete(
         return Done(goal, changed=False)
     reviewed = _require_agreement(run, goal)  # before replays, which may write files
     held = hold(run.caller, is_last=receipts.is_last(plan, goal))
-    subject = subject_of(run, plan, goal, gate_file)
+    subject = subject_of(run, goal, gate_file)
     missing: list[GateDefect] = []
     if gate is None:
         problem = rerun(subject, held.settled)
         run.caller.forget()
-        subject = subject_of(run, plan, goal, gate_file)
+        subject = subject_of(run, goal, gate_file)
         # What was run here may have changed the work, and then nobody has reviewed it.
         for agent, review in reviewers.reviews_of(run, goal).items():
             reviewed[agent] = review.without(gates_of(run).left_out)
@@ -178,15 +182,12 @@ def complete(
         reviews[agent] = review.without({gate_file, *written_after})
     facts = _facts(run, subject, reviews, inspection, registered)
     facts["letThrough"] = list(held.exceptions)
-    digest = receipts.keep_gate(run.directory, run.caller.state, gate)
-    # A goal that a review opened again and that is closed once more has given the budget back already.
-    is_progress = not any(row.get("goalId") == name and row.get("status") == "complete" for row in run.rows)
-    started = _close(run, name, evidence, digest, facts)
-    return Done(run.require_plan().goal(name), True, started, inspection.notes, is_progress)
+    started = _close(run, name, evidence, receipts.as_kept(gate), facts)
+    return Done(run.require_plan().goal(name), True, started, inspection.notes)
 
 
-def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Receipt) -> str | None:
-    """Issue the receipt and start the next goal, in one change; the answer is the name of that goal."""
+def _close(run: PlanRun, name: str, evidence: str, gate: Json, facts: Receipt) -> str | None:
+    """Issue the receipt and start the next goal, in one change. Return the name of that goal."""
     now = stamp(run.caller.now)
 
     def decide(plan: Plan) -> tuple[str | None, list[PlanRow]]:
@@ -197,7 +198,7 @@ def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Receipt) ->
             "goalId": name,
             "status": "complete",
             "evidence": evidence,
-            "qualityGateHash": gate,
+            "qualityGateJson": gate,
             "completionVerification": receipts.mint(plan, goal, gate=gate, now=now, facts=facts),
         }
         apply(plan, {**closed, "ts": now})
@@ -213,8 +214,8 @@ def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Receipt) ->
 def _facts(
     run: PlanRun, subject: GateSubject, reviews: dict[str, Review], inspection: Inspection, registered: dict[str, str]
 ) -> Receipt:
-    """What the receipt notes besides the gate: what reviewers were seen to say, what was waived, what it looked at, and
-    why commands that omo ran for it, or as gates of the session, need not mean what they did before."""
+    """Return what the receipt notes besides the gate: what reviewers were seen to say, what was waived, what it looked
+    at, and why commands that omo ran for it, or as gates of the session, need not mean what they did before."""
     commands: list[GateCommand] = list(inspection.commands)
     commands += [gate for gate in subject.gates or () if gate.last is not None]
     weakened: list[str] = []

@@ -24,7 +24,7 @@ from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, re
 
 
 def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanRun:
-    """The new plan. An unfinished one before it is put aside by --force, or where the user called it off; `archived`
+    """Make the new plan. An unfinished one before it is put aside by --force, or if the user called it off; `archived`
     says where to."""
     caller, before = run.caller, run.plan
     if run.problems and not (force and caller.by == "user"):
@@ -70,7 +70,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
 
 
 def _left_to_end(run: PlanRun) -> NextStep | None:
-    """What a plan lacks whose goals are all closed: until then nobody is told how it ended."""
+    """Return what a plan lacks whose goals are all closed: until then nobody is told how it ended."""
     if run.plan is None or run.problems or run.plan.is_open or run.plan.outcome is not None:
         return None
     step = next_step(run)
@@ -78,12 +78,12 @@ def _left_to_end(run: PlanRun) -> NextStep | None:
 
 
 def _typed(run: PlanRun) -> list[SessionEvent]:
-    """What the user typed after /omo:ultragoal, where no plan was made of it yet."""
+    """Return what the user typed after /omo:ultragoal, if no plan was made of it yet."""
     return requests.typed(run.caller.events, "ultragoal", since=_made_at(run))
 
 
 def _first_asked(run: PlanRun, typed: list[SessionEvent]) -> SessionEvent:
-    """Since the user last called anything off: "asked for twice, and a test weakened between"."""
+    """Return what they asked first since their last stop: "asked for twice, and a test weakened between"."""
     stops = [str(row.get("ts")) for row in run.caller.events if row.get("kind") in ("cancelled", "paused")]
     wanted = [row for row in typed if str(row.get("ts")) > max(stops, default="")]
     return wanted[0] if wanted else typed[-1]
@@ -94,7 +94,7 @@ def _made_at(run: PlanRun) -> str:
 
 
 def _left_out(text: str, brief: Brief) -> list[str]:
-    """The goals that the user typed as such, and that the agent's brief does not have."""
+    """Return the goals that the user typed as such, and that the agent's brief does not have."""
     if not has_goals(text):
         return []
     titles = {same_words(masking.mask(story.title)) for story in brief.stories}  # as what they typed is kept
@@ -102,7 +102,7 @@ def _left_out(text: str, brief: Brief) -> list[str]:
 
 
 def require_as_named(run: PlanRun, path: str, content: bytes) -> None:
-    """A brief that the user named is taken as it was when they typed its name."""
+    """Refuse a brief that the user named, if it is not as it was when they typed its name."""
     name = os.path.relpath(os.path.realpath(path), run.caller.here).replace(os.sep, "/")
     if run.caller.by != "user" and requests.changed_since_named(_typed(run), name, sha256(content)):
         raise Refused(
@@ -113,8 +113,8 @@ def require_as_named(run: PlanRun, path: str, content: bytes) -> None:
 
 
 def _requests(run: PlanRun, brief: Brief, typed: list[SessionEvent]) -> list[str]:
-    """What the plan's end is held against: what the user typed since the last plan, else what armed the session, else
-    what an unfinished plan before this one was for. None where no hook heard them ask for anything."""
+    """Return what the plan's end is held against: what the user typed since the last plan, else what armed the session,
+    else what an unfinished plan before this one was for. Nothing if no hook heard them ask for anything."""
     if run.caller.by == "user":
         return [brief.text]
     rows = typed or requests.armed(run.caller.events, since=_made_at(run))

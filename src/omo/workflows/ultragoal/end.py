@@ -23,16 +23,17 @@ LONGEST_TITLE = 40
 
 
 def end_of(run: PlanRun, plan: Plan) -> list[PlanRow]:
-    """How the plan ended is written down with what brings it to its end: later changes are other work."""
-    if plan.is_open or receipts.unproven(plan, run.directory):
+    """Return the row that says how the plan ended. It is written with what brings the plan to its end: later changes
+    are other work."""
+    if receipts.missing(plan):
         return []
     files = files_of_end(run.caller.root, run.caller.events)
     return [{"kind": "plan_ended", "outcome": outcome_of(run, plan), "files": files}]
 
 
 def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
-    """Of a plan whose every goal is closed: judged where both reviewers were seen to find each goal clean, and no file
-    was changed after the last receipt."""
+    """Return how a plan ended whose every goal is closed: judged if both reviewers were seen to find each goal clean,
+    and no file was changed after the last receipt."""
     titles = listed([f"{goal.id} {clip(goal.title, LONGEST_TITLE)!r}" for goal in plan.required], MOST_TITLES)
     facts = [f"{plan.tally} ({titles})"]
     asked = requests.rows_since(run.caller.events, "ultragoal", plan.created_at)
@@ -52,7 +53,8 @@ def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
 
 
 def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
-    """A goal may be smaller than what was asked, and nobody has to lie: a note, where a payment API was wanted."""
+    """Say why the user's request may not be met: a goal may be smaller than what was asked, and nobody has to lie, as
+    with a note where a payment API was wanted."""
     if not reviewers.requests_of(run, plan):
         return ["no hook heard the user say what they want, so the goals are the agent's word for it"]
     asked_at = max([plan.created_at, *(str(row["ts"]) for row in reviewers.asked_later(run, plan))])
@@ -67,7 +69,7 @@ def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
 
 
 def doubts_of(plan: Plan) -> list[str]:
-    """Why the clean words of both kinds of reviewer do not cover all that the plan was made for."""
+    """Say why the clean words of both kinds of reviewer do not cover all that the plan was made for."""
     silent: dict[str, list[str]] = {}  # goals that one of them was not seen to find clean
     doubts = []
     if plan.left_out:

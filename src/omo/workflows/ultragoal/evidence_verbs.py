@@ -112,7 +112,7 @@ def record_run(
 
 
 def write(context: Context, goal: str, name: str, document: Any) -> str:
-    """A document for a goal below .sisyphus/evidence: its path as it can be typed here."""
+    """Write a document for a goal below .sisyphus/evidence. Return its path as it can be typed here."""
     top, home = os.path.realpath(context.root), os.path.join(context.root, HOME)
     path = os.path.realpath(os.path.join(home, goal, name))
     typed = os.path.relpath(path, os.path.realpath(context.cwd))

@@ -17,9 +17,8 @@ from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.end import end_of
 from omo.workflows.ultragoal.next_step import next_step, tool_step
 from omo.workflows.ultragoal.plan import Plan, PlanRow
-from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, run_of
-from omo.workflows.ultragoal.session_goal import MOVES, NO_GOAL, REFUSALS, SessionGoalOutcome, ToolGoal, after
-from omo.workflows.ultragoal.status import changing, publish_status
+from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, run_of, writes
+from omo.workflows.ultragoal.session_goal import MOVES, NO_GOAL, REFUSALS, ToolGoal, after
 
 OPERATIONS = {
     "create": "make a goal; none may be active or paused",
@@ -58,30 +57,33 @@ def get(arguments: argparse.Namespace, context: Context) -> Result:
 def _operate(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.verb == "complete":
         reopen_if_changed(caller_of(context, context.session(arguments.session)), ULTRAGOAL.name)
-    run = run_of(arguments, context)
-    with changing(run):
-        outcome = operate(arguments.verb, run, arguments.objective)
-    step = publish_status(run)
+    return writes(_changed)(arguments, context)
+
+
+def _changed(run: PlanRun, arguments: argparse.Namespace, context: Context) -> Result:
+    goal, is_changed = operate(arguments.verb, run, arguments.objective)
+    step = run.publish()
     plan, notes = run.require_plan(), list(run.notes)
     if arguments.verb == "complete":
         notes.append(plan.tally)
     if arguments.verb == "drop" and plan.is_open:
         left = counted(len(plan.open_goals), "goal")
         notes.append(f"dropping the goal does not end the plan: {left} open, and Stop holds on")
-    data = {"goal": outcome.goal.render(), "changed": outcome.changed, "by": run.caller.by, "next": step.data}
-    stood = "" if outcome.changed else "Nothing to change. "
-    return Result(data, f"{stood}{_line(outcome.goal)}\nNext: {step.text}", notes=notes)
+    data = {"goal": goal.render(), "changed": is_changed, "by": run.caller.by, "next": step.data}
+    stood = "" if is_changed else "Nothing to change. "
+    return Result(data, f"{stood}{_line(goal)}\nNext: {step.text}", notes=notes)
 
 
 def _line(goal: ToolGoal) -> str:
     return f"Goal {goal.id} is {goal.status}: {clip(goal.objective, 400)}"
 
 
-def operate(operation: str, run: PlanRun, objective: str | None = None) -> SessionGoalOutcome:
-    """One of MOVES, by the table first and then as far as the plan agrees. Where that brings the plan to its end, both
-    are written down together. A new goal without an objective takes the one that the plan needs now."""
+def operate(operation: str, run: PlanRun, objective: str | None = None) -> tuple[ToolGoal, bool]:
+    """Carry out one of MOVES, by the table first and then as far as the plan agrees. Return the goal, and whether it
+    changed. If that brings the plan to its end, both are written down together. A new goal without an objective takes
+    the one that the plan needs now."""
 
-    def decide(plan: Plan) -> tuple[SessionGoalOutcome, list[PlanRow]]:
+    def decide(plan: Plan) -> tuple[tuple[ToolGoal, bool], list[PlanRow]]:
         goal = plan.tool
         kind, starts, status = MOVES[operation]
         if goal.status not in starts:
@@ -90,7 +92,7 @@ def operate(operation: str, run: PlanRun, objective: str | None = None) -> Sessi
                 stands += f": {clip(goal.objective, 160)}"
             raise Refused(f"omo goal {operation} is not possible: {stands}", fix=instead, status=goal.status)
         if status == goal.status:
-            return SessionGoalOutcome(goal, status), []
+            return (goal, False), []
         row: PlanRow = {"kind": kind, "goal": goal.id}
         end: list[PlanRow] = []
         if operation == "create":
@@ -99,8 +101,7 @@ def operate(operation: str, run: PlanRun, objective: str | None = None) -> Sessi
             row["why"] = run.why_it_may_rest("omo goal pause")
         elif operation == "complete":
             row["receipts"], end = _proof(run, plan), end_of(run, plan)
-        left = after(goal, {**row, "ts": stamp(run.caller.now)})
-        return SessionGoalOutcome(left, goal.status), [row, *end]
+        return (after(goal, {**row, "ts": stamp(run.caller.now)}), True), [row, *end]
 
     return run.change_plan(decide)
 
@@ -119,8 +120,8 @@ def _objective_for(plan: Plan, given: str | None) -> str:
 
 
 def _proof(run: PlanRun, plan: Plan) -> list[str | None]:
-    """The receipts that prove the goal; Refused with what is missing."""
-    proof, missing = receipts.of_session_goal(plan, run.directory)
+    """Return the receipts that prove the goal. Refused with what is missing."""
+    proof, missing = receipts.of_session_goal(plan)
     if missing:
         step = tool_step(run, plan, plan.active or plan.first("pending", "failed")) or next_step(run)
         raise Refused("no fresh receipt proves the goal", fix=step.text, defects=missing)

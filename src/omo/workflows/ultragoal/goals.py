@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from omo.errors import Refused
 from omo.proof import artifacts
 from omo.work.lifecycle import require_reason
 from omo.workflows.ultragoal.brief import require_text, same_words, title_of
-from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow
+from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow, Steered, new_ids
 from omo.workflows.ultragoal.run import PlanRun
 
 MOST_OPEN_BLOCKERS = 3
@@ -34,7 +35,7 @@ def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = 
 
 
 def start_next(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = False) -> list[PlanRow]:
-    """The row that starts the next goal; none where nothing can be started."""
+    """Return the row that starts the next goal, if one can be started."""
     goal = plan.resolved or plan.first("pending")
     if goal is None and retry_failed:
         goal = plan.first("failed")
@@ -46,7 +47,7 @@ def start_next(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = 
 
 
 def set_back(run: PlanRun, name: str, status: str, evidence: str, goal_json: object = None) -> bool:
-    """A goal failed or is blocked; False where the plan says so already."""
+    """Record that a goal failed or is blocked. Return whether that is news to the plan."""
     text = require_text("--evidence", evidence, SAY_WHAT_WAS_SEEN)
 
     def decide(plan: Plan) -> tuple[bool, list[PlanRow]]:
@@ -61,8 +62,8 @@ def set_back(run: PlanRun, name: str, status: str, evidence: str, goal_json: obj
 
 
 def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str | None = None) -> PlanRow:
-    """The row. A pause is allowed while it is the latest and says human_blocked; a goal that waits for a person is not
-    begun before they have acted."""
+    """Record who can remove a blocker, and return the row. A pause is allowed while it is the latest and says
+    human_blocked; a goal that waits for a person is not begun before they have acted."""
     fix = (
         "omo ultragoal classify-blocker --classification human_blocked|resolvable --evidence "
         '"what is missing, and who can do it"'
@@ -92,9 +93,27 @@ def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str |
     return row
 
 
+def goals_for(
+    goals: Sequence[Goal], known: Sequence[Goal], findings: Sequence[tuple[str, str]], steering: Steered
+) -> tuple[list[str], list[NewGoal]]:
+    """Return the ids of the goals that resolve these findings (title and text), and those of them that are new. One of
+    the `known` goals that asks for the same resolves it already."""
+    by_words = {same_words(goal.objective): goal.id for goal in known}
+    ids: list[str] = []
+    new: list[NewGoal] = []
+    for title, text in findings:
+        name = by_words.get(same_words(text))
+        if name is None:
+            name = by_words[same_words(text)] = new_ids(goals, len(new) + 1)[-1]
+            new.append({"id": name, "title": title, "objective": text, "steering": steering})
+        if name not in ids:
+            ids.append(name)
+    return ids, new
+
+
 @dataclass(frozen=True)
 class Recorded:
-    """`goal` resolves the review of `parent`. It was there before where `deduplicated`."""
+    """`goal` resolves the review of `parent`. It was there before if `deduplicated`."""
 
     parent: Goal
     goal: Goal
@@ -104,24 +123,25 @@ class Recorded:
 def record_review_blockers(
     run: PlanRun, goal_id: str, *, objective: str, evidence: str, title: str | None, goal_json: object = None
 ) -> Recorded:
-    """A goal that resolves what a review found; its parent waits for it. Every refusal comes before the first write."""
+    """Make a goal that resolves what a review found; its parent waits for it. Every refusal comes before the first
+    write."""
     fix = (
         f"omo ultragoal record-review-blockers --goal-id {goal_id} "
         '--objective "what has to hold" --evidence "what the review found"'
     )
     review_evidence = require_text("--evidence", evidence, fix)
     finding = require_text("--objective", objective, fix)
-    if title is not None:
-        title = title_of(require_text("--title", title, fix))
+    title = title_of(f"Resolve for {goal_id}: {finding}" if title is None else require_text("--title", title, fix))
 
     def decide(plan: Plan) -> tuple[tuple[str, bool], list[PlanRow]]:
         parent = plan.goal(goal_id)
         plan.tool.require_same(goal_json)
         parent.require("review")
         blockers = plan.open_blockers_of(parent.id)
-        for blocker in blockers:
-            if same_words(blocker.objective) == same_words(finding):
-                return (blocker.id, True), []
+        steering: Steered = {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence}
+        (name,), new = goals_for(plan.goals, blockers, [(title, finding)], steering)
+        if not new:
+            return (name, True), []
         if len(blockers) >= MOST_OPEN_BLOCKERS:
             names = ", ".join(blocker.id for blocker in blockers)
             raise Refused(
@@ -129,14 +149,7 @@ def record_review_blockers(
                 fix="close one of them first (omo ultragoal complete-goals), or put the finding into a pending one: "
                 "omo ultragoal steer --kind revise_pending_wording",
             )
-        (name,) = plan.new_ids(1)
-        goal: NewGoal = {
-            "id": name,
-            "title": title or title_of(f"Resolve for {parent.id}: {finding}"),
-            "objective": finding,
-            "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence},
-        }
-        row: PlanRow = {"kind": "review_blockers_recorded", "goalId": parent.id, "goals": [goal]}
+        row: PlanRow = {"kind": "review_blockers_recorded", "goalId": parent.id, "goals": new}
         return (name, False), [{**row, "evidence": review_evidence, "findings": [finding]}]
 
     name, deduplicated = run.change_plan(decide)

@@ -13,13 +13,11 @@ from omo.text import clip
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import Caller
-from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import PLANNING
 from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan, run_of
-from omo.workflows.ultragoal.status import publish_status
 
-CALLEES = [row.kind for row in table.ROWS if row.commands and row.kind != ULTRAGOAL.name]
+CALLEES = [row.kind for row in table.ROWS if row.has_own_ledger and row.kind != ULTRAGOAL.name]
 PHASES = (HANDOFF, "active")  # the others follow from the work itself
 EXAMPLE = '--input \'{"current_phase":"handoff"}\''
 
@@ -61,7 +59,7 @@ def _wanted(text: str) -> str:
 
 
 def clear(caller: Caller, *, force: bool) -> Cleared | None:
-    """The plan with the session's goal."""
+    """Clear the plan with the session's goal."""
     run = load_plan(caller)
     left = None
     unfinished = []
@@ -74,12 +72,10 @@ def clear(caller: Caller, *, force: bool) -> Cleared | None:
 
 
 def problems(caller: Caller) -> dict[str, list[str]]:
-    """A goals.json, or gates, that somebody edited."""
+    """Return what is wrong with a goals.json that somebody edited."""
     run = load_plan(caller)
-    if run.plan is None:
-        return {}
-    edited = run.edited_view()
-    return {f"ultragoal/{run.id}": [edited] if edited else receipts.forged(run.plan, run.directory)}
+    edited = run.edited_view() if run.plan is not None else ""
+    return {f"ultragoal/{run.id}": [edited]} if edited else {}
 
 
 def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:
@@ -87,7 +83,7 @@ def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:
     before = run.require_plan().phase
     is_marked = run.require_plan().handoff is not None
     if is_marked == (wanted == HANDOFF):
-        publish_status(run)
+        run.publish()
         return before, before
     row: PlanRow = {"kind": MARKED if wanted == HANDOFF else TAKEN_UP}
     return before, _record(run, row, "the same again")
@@ -105,10 +101,10 @@ def hand_off(run: PlanRun, to: str) -> str:
 
 
 def _record(run: PlanRun, row: PlanRow, then: str) -> str:
-    """The phase that follows. While a plan is handed off Stop lets go, as in a pause, and so an agent needs for it what
-    a pause needs; `then` is what it calls after that."""
+    """Record a phase, and return the one that follows. While a plan is handed off Stop lets go, as in a pause, and so
+    an agent needs for it what a pause needs; `then` is what it calls after that."""
     if run.caller.by != "user" and run.require_plan().handoff is None:
         run.why_it_may_rest(then)
     run.change_plan(lambda plan: (None, [row]))
-    publish_status(run)
+    run.publish()
     return run.require_plan().phase

@@ -11,7 +11,10 @@ from omo.text import clip
 from omo.work.status import USER_RUNS, Command, NextStep, command
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
-from omo.workflows.ultragoal.run import PlanRun
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.workflows.ultragoal.run import PlanRun
 
 ALL_COMPLETE = "All ultragoal goals are complete"
 CREATE_GOAL = command("omo goal create", lead="then")
@@ -20,7 +23,8 @@ PLANNING = [row.kind for row in table.ROWS if row.without_run]  # the workflows 
 
 
 def checkpoint_command(goal: Goal) -> Command:
-    """All that closes a goal: omo runs COMMAND and the gates, fills the quality gate in, and names what is missing."""
+    """Return all that closes a goal: omo runs COMMAND and the gates, fills the quality gate in, and names what is
+    missing."""
     return command(f"omo ultragoal checkpoint --goal-id {goal.id} --evidence TEXT -- COMMAND")
 
 
@@ -37,7 +41,7 @@ def next_step(run: PlanRun) -> NextStep:
 
 
 def _damaged(run: PlanRun) -> NextStep | None:
-    """Nothing can be done on a ledger that is not as omo wrote it, and only the user can mend one."""
+    """Return what mends a ledger that is not as omo wrote it. Only the user does, and nothing else can be done."""
     if run.problems:
         why = f"the plan is not as omo wrote it ({clip(run.problems[0], 160)})"
         return NextStep("tell-user", why, (run.repair,), "user")
@@ -53,7 +57,7 @@ def _damaged(run: PlanRun) -> NextStep | None:
 
 
 def _away(run: PlanRun, plan: Plan) -> NextStep | None:
-    """The plan is worked on in another directory, or was given to another workflow."""
+    """Return where the plan is worked on: in another directory, or in another workflow."""
     here = run.caller.here
     if plan.root not in ("", here) and os.path.isdir(plan.root):  # one whose directory was moved goes along
         why = f"this plan was made for {plan.root}, and this is {here}"
@@ -68,7 +72,7 @@ def _away(run: PlanRun, plan: Plan) -> NextStep | None:
 
 
 def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:
-    """What the goal tool lacks for a checkpoint of this goal; None where it lacks nothing."""
+    """Return what the session's goal lacks for a checkpoint of this goal, if it lacks anything."""
     name = goal.id if goal else ""
     tool = plan.tool
     if tool.status != "active":
@@ -79,7 +83,7 @@ def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:
         return None
     why = f"another goal is active ({clip(tool.objective, 80)})"
     story = plan.story_with(tool.objective)
-    if story is not None and not receipts.problem(plan, story, run.directory):
+    if story is not None and story.receipt:
         # Story by story the goal tool moves on, and what was done is completed, not dropped.
         return NextStep("complete-goal", why, (command("omo goal complete"), CREATE_GOAL), item=name)
     return NextStep("drop-goal", why, (command("omo goal drop"), CREATE_GOAL), item=name)
@@ -100,7 +104,7 @@ def _active(run: PlanRun, plan: Plan) -> NextStep | None:
 
 
 def _waiting(run: PlanRun, plan: Plan) -> NextStep | None:
-    """Goals to begin, then those that failed."""
+    """Return the goal to begin, else one that failed."""
     start = command("omo ultragoal complete-goals")
     if goal := plan.resolved:
         why = f"what the review of {goal.id} found is resolved, and {goal.id} is shown anew"
@@ -114,7 +118,7 @@ def _waiting(run: PlanRun, plan: Plan) -> NextStep | None:
 
 
 def _stuck(run: PlanRun, plan: Plan) -> NextStep | None:
-    """Blocked goals; those last of which the agent says that only a person can go on."""
+    """Return a blocked goal; last those of which the agent says that only a person can go on."""
     if not plan.stuck:
         return None
     goal = plan.stuck[0]
@@ -132,14 +136,17 @@ def _stuck(run: PlanRun, plan: Plan) -> NextStep | None:
 
 
 def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
-    """Complete by word alone, or by receipts that no longer cover it: verify it again."""
-    for goal, why in receipts.unproven(plan, run.directory):
-        return tool_step(run, plan, goal) or NextStep("verify-again", why, (checkpoint_command(goal),), item=goal.id)
-    return None
+    """Return the last goal, if each is complete and no final receipt covers them: verify it again."""
+    missing = receipts.missing(plan)
+    if not missing:
+        return None
+    goal = plan.required[-1]
+    return tool_step(run, plan, goal) or NextStep("verify-again", missing[0], (checkpoint_command(goal),), item=goal.id)
 
 
 def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
-    """Every end is written down with the session's goal, so one that was dropped is made again."""
+    """Return what brings the plan to its end. It is written down with the session's goal, so one that was dropped is
+    made again."""
     tool = plan.tool
     if tool.status == "active" and plan.knows(tool.objective):
         return NextStep("complete-goal", ALL_COMPLETE, (command("omo goal complete"),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
@@ -70,7 +70,6 @@ class Receipt(TypedDict, total=False):
     goalId: str
     verifiedAt: str
     qualityGateHash: str
-    planGeneration: str
     covers: dict[str, str | None]
     independence: str
     agents: list[SeenReview]
@@ -117,7 +116,7 @@ class PlanRow(LedgerRow, From, total=False):
     rationale: str
     reason: str
     payload: dict[str, str]
-    qualityGateHash: str
+    qualityGateJson: Json
     completionVerification: Receipt
     mutation: str
     pendingGoalIds: list[str]
@@ -196,6 +195,7 @@ class Goal:
     updated_at: str
     steering: Steered
     receipt: Receipt  # empty while none closed it
+    gate: Json = field(default_factory=dict)  # that its receipt was issued for
     status: str = "pending"
     started_at: str | None = None
     completed_at: str | None = None
@@ -212,8 +212,8 @@ class Goal:
 
     @property
     def is_closed(self) -> bool:
-        """Nothing is left to do: another goal took its place, or a receipt of ours says it is complete."""
-        return not self.is_required or (self.status == "complete" and bool(self.receipt))
+        """Whether nothing is left to do: another goal took its place, or a receipt of ours says it is complete."""
+        return self.status in ("complete", "superseded")
 
     @property
     def receipt_id(self) -> str | None:
@@ -244,7 +244,7 @@ class Goal:
         return exceptions + (self.receipt.get("letThrough") or [])
 
     def require(self, what: str) -> None:
-        """Refused where that cannot be done to a goal of this status."""
+        """Refuse what cannot be done to a goal of this status."""
         if what not in MAY[self.status]:
             raise Refused(
                 f"goal {self.id} is {self.status}: {what} is not possible from there",
@@ -277,6 +277,7 @@ class Plan:
     outcome: Outcome | None = None  # how it ended, once no goal is open
     ended_at: str = ""
     files_at_end: FilesAtEnd | None = None
+    passed: list[str] = field(default_factory=list)  # goals that were complete at some time
     seq: int = 0
 
     @property
@@ -319,7 +320,7 @@ class Plan:
 
     @property
     def resolved(self) -> Goal | None:
-        """A goal whose review is satisfied: it is shown anew, by a gate of its own, before another one is begun."""
+        """Return a goal whose review is satisfied: it is shown anew, by its own gate, before another is begun."""
         for goal in self.goals:
             if goal.status == "review_blocked" and not self.open_blockers_of(goal.id) and not goal.human_blocked:
                 return goal
@@ -327,25 +328,18 @@ class Plan:
 
     @property
     def stuck(self) -> list[Goal]:
-        """Blocked goals that can be tried again, those that wait for a person last.
-
-        One whose review is open waits for the goals that resolve it.
-        """
+        """Return the blocked goals that can be tried again, those that wait for a person last. One whose review is open
+        waits for the goals that resolve it."""
         stuck = [goal for goal in self.goals if goal.status in STUCK and not self.open_blockers_of(goal.id)]
         return sorted(stuck, key=lambda goal: bool(goal.human_blocked))
 
-    def new_ids(self, count: int) -> list[str]:
-        """Goals are never deleted, so their number never repeats an id."""
-        highest = max((int(goal.id[1:]) for goal in self.goals), default=0)
-        return [f"G{highest + offset:03}" for offset in range(1, count + 1)]
-
     def objectives_of(self, goal: Goal | None) -> list[str]:
-        """What the goal tool's goal may say while this goal is worked on."""
+        """Return what the session's goal may say while this goal is worked on."""
         own = [goal.objective] if goal is not None and self.goal_mode == "per-story" else []
         return [*own, self.objective]
 
     def story_with(self, objective: str) -> Goal | None:
-        """Story by story, the goal whose own objective the goal tool's goal carries."""
+        """Return the goal whose own objective the session's goal carries, in a plan that goes story by story."""
         if self.goal_mode == "per-story":
             for goal in [*self.required, *self.goals]:
                 if goal.objective == objective:
@@ -353,11 +347,11 @@ class Plan:
         return None
 
     def knows(self, objective: str) -> bool:
-        """Whether the goal tool's goal is the plan's, or that of one of its stories."""
+        """Return whether the session's goal is the plan's, or that of one of its stories."""
         return objective == self.objective or self.story_with(objective) is not None
 
     def background(self, goal: Goal) -> list[str]:
-        """What is known of a goal before it is worked on: why it came to be, and what went wrong before."""
+        """Return what is known of a goal before it is worked on: why it came to be, and what went wrong before."""
         known = []
         steering = goal.steering
         if goal.blocks:
@@ -369,7 +363,7 @@ class Plan:
         return known
 
     def text_of(self, goal: Goal) -> str:
-        """All that one has to know to work on a goal."""
+        """Return all that one has to know to work on a goal."""
         lines = [goal.objective]
         if self.constraints:
             lines += ["", "Constraints of the whole plan:", self.constraints]
@@ -399,7 +393,7 @@ class Plan:
 
     @property
     def phase(self) -> str:
-        """The first that fits."""
+        """Return the phase; the first that fits."""
         if self.handoff is not None:
             return HANDOFF
         if not self.is_open:
@@ -417,7 +411,7 @@ class Plan:
 
     @property
     def tally(self) -> str:
-        """What became of it in one line: complete of all there ever were, superseded, reworded."""
+        """Say in one line what became of it: complete of all there ever were, superseded, reworded."""
         complete = sum(goal.status == "complete" for goal in self.goals)
         return ", ".join([f"{complete} of {counted(len(self.goals), 'goal')} complete", *self.steered])
 
@@ -435,8 +429,14 @@ class Plan:
         return parts
 
 
+def new_ids(goals: Sequence[Goal], count: int) -> list[str]:
+    """Return new ids. Goals are never deleted, so their number never repeats an id."""
+    highest = max((int(goal.id[1:]) for goal in goals), default=0)
+    return [f"G{highest + offset:03}" for offset in range(1, count + 1)]
+
+
 def fold(rows: Iterable[PlanRow], run: str = "") -> Plan | None:
-    """None where there is no plan; Unreadable where a row does not have the shape of its kind."""
+    """Make the plan of its rows, if it has begun. Raises Unreadable if a row does not have the shape of its kind."""
     plan: Plan | None = None
     for row in rows:
         kind, seq = row.get("kind"), row.get("seq")
@@ -483,7 +483,7 @@ def _new_goals(row: PlanRow) -> list[Goal]:
 
 
 def apply(plan: Plan, row: PlanRow) -> None:
-    """What one row changes; a newer omo may write kinds that change nothing here."""
+    """Apply one row; a newer omo may write kinds that change nothing here."""
     match row.get("kind"):
         case "goal_started":
             goal = _touch(plan, row)
@@ -496,8 +496,13 @@ def apply(plan: Plan, row: PlanRow) -> None:
             goal.status, goal.evidence = row["status"], row["evidence"]
             if goal.status != "blocked":  # what only a person can do stays so, whichever was recorded first
                 goal.human_blocked = ""
-            goal.receipt = (row.get("completionVerification") or {}).copy()
-            goal.completed_at = row["ts"] if goal.status == "complete" else None
+            goal.receipt, goal.gate, goal.completed_at = {}, {}, None
+            if goal.status == "complete":  # which nothing is without a receipt
+                require_objects(row["qualityGateJson"])
+                goal.receipt, goal.gate = row["completionVerification"].copy(), row["qualityGateJson"]
+                goal.completed_at = row["ts"]
+                if goal.id not in plan.passed:
+                    plan.passed.append(goal.id)
         case "steering_accepted":
             _steer(plan, row)
         case "review_blockers_recorded":
@@ -573,7 +578,7 @@ def _steer(plan: Plan, row: PlanRow) -> None:
 
 
 def _reasons(row: PlanRow) -> Steered:
-    """What is kept with a goal that was steered."""
+    """Return what is kept with a goal that was steered."""
     kept: Steered = {"mutation": row["mutation"], "evidence": row["evidence"], "rationale": row["rationale"]}
     return {**kept, "by": row.get("actor")}
 
@@ -586,7 +591,7 @@ def _touch(plan: Plan, row: PlanRow) -> Goal:
 
 
 def render(plan: Plan) -> dict[str, Any]:
-    """What goals.json shows. Read by people and other tools; omo itself folds the ledger."""
+    """Return what goals.json shows. People and other tools read it; omo itself folds the ledger."""
     return {
         "version": VERSION,
         "run": plan.run,

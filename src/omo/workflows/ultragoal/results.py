@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from omo.json_text import Json
@@ -32,9 +33,10 @@ GATE_ORDER = (
 NO_GATE = "No gate is pinned: only the user can make a check theirs, with /omo:pin NAME -- COMMAND."
 
 
-def answer(data: Json, text: str, step: NextStep, notes: list[str]) -> Result:
-    """What a verb did, and the next step."""
-    return Result({**data, "next": step.command}, f"{text}\nNext: {step.text}", notes=notes)
+def answer(run: PlanRun, data: Json, text: str, notes: Sequence[str] = (), step: NextStep | None = None) -> Result:
+    """Say what a verb did, and what comes next."""
+    step = step or run.publish()
+    return Result({**data, "next": step.command}, f"{text}\nNext: {step.text}", notes=[*notes, *run.notes])
 
 
 def status(run: PlanRun, plan: Plan, shown: Status) -> Result:
@@ -49,7 +51,7 @@ def status(run: PlanRun, plan: Plan, shown: Status) -> Result:
     for goal, item in zip(plan.goals, shown.items, strict=True):
         independence = goal.receipt.get("independence")
         goals.append({**render_goal(goal), **item.data, "independence": independence})
-    final = receipts.final(plan, run.directory)
+    final = receipts.final(plan)
     data = {
         "exists": True,
         "status": word,
@@ -78,8 +80,8 @@ def status(run: PlanRun, plan: Plan, shown: Status) -> Result:
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
 
 
-def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Result:
-    plan = run.require_plan()
+def handout(run: PlanRun, started: bool, notes: Sequence[str]) -> Result:
+    step, plan = run.publish(), run.require_plan()
     goal = plan.active
     data: Json = {
         "all_complete": not plan.is_open,
@@ -89,7 +91,7 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
     }
     if goal is None:
         what = "No goal can be handed out" if plan.is_open else ALL_COMPLETE
-        return answer({**data, "goal_id": step.item or None}, f"{what}.", step, notes)
+        return answer(run, {**data, "goal_id": step.item or None}, f"{what}.", notes, step)
     objective = plan.objectives_of(goal)[0]
     data |= {
         "objective": objective,
@@ -106,11 +108,11 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
     lines.append("")
     known = [f"{gate.name} ({gates.in_words(gate)})" for gate in gates_of(run)]
     lines.append(GATE_ORDER + (f"Gates: {', '.join(known)}." if known else NO_GATE))
-    return answer(data, "\n".join(lines), step, notes)
+    return answer(run, data, "\n".join(lines), notes, step)
 
 
-def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
-    plan, goal = run.require_plan(), done.goal
+def checkpointed(run: PlanRun, done: Done) -> Result:
+    step, plan, goal = run.publish(), run.require_plan(), done.goal
     following = plan.goal(done.started) if done.started else plan.active
     receipt = goal.receipt
     data = {
@@ -138,10 +140,10 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
         lines.append(block(plan.goal(done.started).objective, LONGEST_TEXT))
     elif not plan.is_open:
         lines.append(f"{ALL_COMPLETE}: {plan.tally}")
-    return answer(data, "\n".join(lines), step, [*done.notes, *run.notes])
+    return answer(run, data, "\n".join(lines), done.notes, step)
 
 
-def steered(row: PlanRow, step: NextStep, notes: list[str]) -> Result:
+def steered(run: PlanRun, row: PlanRow) -> Result:
     new = [goal["id"] for goal in row.get("goals", [])]
     named = [row.get("goalId"), *new]
     data = {"kind": row["mutation"], "goal_id": next(filter(None, named), None), "row": row}
@@ -151,7 +153,7 @@ def steered(row: PlanRow, step: NextStep, notes: list[str]) -> Result:
         order=", ".join(row.get("pendingGoalIds", [])),
         fields=", ".join(row.get("changedFields", [])),
     )
-    return answer(data, shown, step, notes)
+    return answer(run, data, shown)
 
 
 def reviewed(done: QaReview, mode: str, ids: list[str], following: str) -> Result:

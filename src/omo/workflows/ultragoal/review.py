@@ -19,12 +19,13 @@ from omo.state.runtime import part
 from omo.text import clip
 from omo.work import gates
 from omo.work.run import Caller
-from omo.workflows.ultragoal.brief import Brief, same_words, title_of
+from omo.workflows.ultragoal.brief import Brief, title_of
 from omo.workflows.ultragoal.create import plan_row
 from omo.workflows.ultragoal.gate.models import NOT_APPLICABLE, GateDefect, shown
 from omo.workflows.ultragoal.gate.proof import GateSubject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
-from omo.workflows.ultragoal.plan import MODES, NewGoal, Plan, PlanRow, Steered
+from omo.workflows.ultragoal.goals import goals_for
+from omo.workflows.ultragoal.plan import MODES, Plan, PlanRow, Steered
 from omo.workflows.ultragoal.run import PlanRun, begin, settings_at
 from omo.workflows.ultragoal.source import Source
 
@@ -61,7 +62,7 @@ class ReviewContract:
 
 
 def measure(text: str) -> ReviewContract:
-    """Words, and sentences or points of a list that oblige somebody. What is said twice counts once."""
+    """Count words, and sentences or points of a list that oblige somebody. What is said twice counts once."""
     is_statement: dict[str, bool] = {}
     for piece in SENTENCE_END.split(NO_PROSE.sub("", text)):
         sentence = " ".join(piece.split())
@@ -79,7 +80,7 @@ def measure(text: str) -> ReviewContract:
 
 
 def read_spec(root: Path, name: str, cwd: str) -> tuple[str, str]:
-    """The spec's path in the project and its text. BadInput where it cannot be read, or lies outside."""
+    """Return the spec's path in the project and its text. Raises BadInput if it cannot be read, or lies outside."""
     try:
         real, top = os.path.realpath(os.path.join(cwd, name)), os.path.realpath(root)
         inside = os.path.relpath(real, top)
@@ -122,7 +123,8 @@ class QaReview:
 
 
 def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, executor_qa: object) -> QaReview:
-    """Reads, decodes and replays; writes nothing. `spec` is its path and text, `executor_qa` None where none came."""
+    """Review work. Reads, decodes and replays; writes nothing. `spec` is its path and text, `executor_qa` is None if
+    none came."""
     contract = ReviewContract(DERIVED, "no --spec says what the work is to do")
     notes = [source.away] if source.away else []
     is_own = False
@@ -154,8 +156,8 @@ def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, execut
 
 
 def _is_newer_than_request(caller: Caller, path: str, text: str) -> bool:
-    """Whether the spec is another than at the commit of the user's last request: one that the agent wrote meanwhile is
-    its own, committed or not."""
+    """Return whether the spec is another than at the commit of the user's last request: one that the agent wrote
+    meanwhile is its own, committed or not."""
     for row in reversed(caller.events):
         if row.get("kind") not in ("asked", "activated") or row.get("actor") != "user":
             continue
@@ -169,7 +171,7 @@ def _is_newer_than_request(caller: Caller, path: str, text: str) -> bool:
 
 
 def _is_about(qa: Any, name: str) -> bool:
-    """Whether a covered row names a file."""
+    """Return whether a covered row names a file."""
     for row in qa["contractCoverage"]:
         is_covered = row["status"].strip().lower() != NOT_APPLICABLE
         if is_covered and name in f"{row['contractRef']} {row['obligation']}":
@@ -191,7 +193,7 @@ def _subject(caller: Caller, source: Source) -> GateSubject:
 
 
 def _blockers(qa: object) -> list[str]:
-    """What QA itself reports as open, in whatever shape."""
+    """Return what QA itself reports as open, in whatever shape."""
     reported = qa.get("blockers") if isinstance(qa, dict) else None
     blockers = []
     for blocker in reported if isinstance(reported, list) else []:
@@ -210,33 +212,21 @@ def start(run: PlanRun, done: QaReview) -> tuple[PlanRun, list[str]]:
         wordings.append(("Let the QA of the review hold", "\n".join(["The QA of the review has to hold:", *lines])))
     if not wordings:
         return run, []
+    steering: Steered = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
 
     def decide(plan: Plan | None) -> tuple[list[str], list[PlanRow]]:
         events: list[PlanRow] = []
-        known: dict[str, str] = {}
-        ids = [f"G{number:03}" for number in range(1, len(wordings) + 1)]
         if plan is None:
-            brief = Brief(f"Resolve what the review of {name} found.", "", [])
-            events.append(plan_row(run, brief, MODES[0]))
+            events.append(plan_row(run, Brief(f"Resolve what the review of {name} found.", "", []), MODES[0]))
+            ids, new = goals_for([], [], wordings, steering)
         else:
-            known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
-            ids = plan.new_ids(len(wordings))
-        steering: Steered = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
-        named: list[str] = []
-        goals: list[NewGoal] = []
-        for title, text in wordings:
-            key = same_words(text)
-            if key not in known:
-                known[key] = ids[len(goals)]
-                goals.append({"id": known[key], "title": title, "objective": text, "steering": steering})
-            if known[key] not in named:
-                named.append(known[key])
-        if goals:
-            row: PlanRow = {"kind": "review_blockers_recorded", "goalId": None, "goals": goals}
+            ids, new = goals_for(plan.goals, plan.open_goals, wordings, steering)
+        if new:
+            row: PlanRow = {"kind": "review_blockers_recorded", "goalId": None, "goals": new}
             row["evidence"] = f"review of {name}: {done.verdict}"
             row["findings"] = [clip(finding, 300) for finding in done.findings[:MOST_LISTED]]
             events.append(row)
-        return named, events
+        return ids, events
 
     if run.id:
         return run, run.change_plan(decide)

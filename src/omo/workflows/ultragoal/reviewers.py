@@ -1,12 +1,20 @@
-"""Which reviewers the host saw finish, and the last word of each."""
+"""Who reviews a goal: what each agent is asked, in which form it answers, and what a hook saw it say last.
+
+An agent is told the goal's contract and where the work began, and nothing of what the leader says about the work.
+"""
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass, field
+
+from omo.context import plugin_root
 from omo.json_text import Json
 from omo.proof import base
-from omo.text import clip
+from omo.text import clip, listed
 from omo.work import agents, requests
 from omo.work.agents import AgentMessage, NoAnswer, Review
+from omo.work.briefs import quoted
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun
@@ -16,36 +24,143 @@ if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
     from omo.workflows.ultragoal.plan import Receipt, SeenReview
 
-INDEPENDENT = {"omo:architect": "architect", "omo:qa": "qa"}
-# What a clean report says at its end; the last key that is there is its verdict.
-CLEAN = {
-    "requestStatus": "MET",
-    "architectureStatus": "CLEAR",
-    "productStatus": "CLEAR",
-    "codeStatus": "CLEAR",
-    "recommendation": "APPROVE",
-    "e2eStatus": "passed",
-    "redTeamStatus": "passed",
-    "status": "passed",
-}
-# A report that leaves a lane out has no verdict; one word against is one, whatever else is there.
-LANES = {
-    "omo:architect": ("architectureStatus", "productStatus", "codeStatus"),
-    "omo:qa": ("e2eStatus", "redTeamStatus"),
-}
+
+@dataclass(frozen=True)
+class Reviewer:
+    """One agent: its `task`, and the `form` of the report it ends with. In the form of a verdict the first word is the
+    clean one. A report that leaves out one of `lanes` has no verdict."""
+
+    task: str
+    form: Json = field(default_factory=dict)
+    lanes: tuple[str, ...] = ()
+
+
+CLEANER = "skill-fragments/ultragoal/ai-slop-cleaner.md"
 # At the end of a plan the architect answers for what the user asked for, not only for the goals made of it.
-ARCHITECT = "omo:architect"
 REQUEST = "requestStatus"
+REQUEST_FORM = {REQUEST: "MET | MISSING"}
+OF_THE_REQUEST = (
+    "With this goal the plan is at its end. Is all of it there that the user asked for, in the words above, and does "
+    "it hold when it is tried? requestStatus is MET only if you saw that; else MISSING, and name under blockers what "
+    "is not there. That no goal was made of something is no excuse."
+)
+ROLES = {
+    "architect": Reviewer(
+        "Review the work for {goal} of this project's plan: is it there as its words say, in architecture, product and "
+        "code? Change nothing.",
+        {
+            "architectureStatus": "CLEAR | WATCH | BLOCK",
+            "productStatus": "CLEAR | WATCH | BLOCK",
+            "codeStatus": "CLEAR | WATCH | BLOCK",
+            "recommendation": "APPROVE | COMMENT | REQUEST CHANGES",
+            "evidence": "what you read and ran, and what came out",
+            "commands": ["what you ran"],
+            "blockers": ["what has to change first"],
+        },
+        ("architectureStatus", "productStatus", "codeStatus"),
+    ),
+    "qa": Reviewer(
+        "Try to break the work for {goal} of this project's plan: from its words first, the code last, on the surface "
+        "that people use. Keep what you see as evidence of {goal}.",
+        {
+            "e2eStatus": "passed | failed",
+            "redTeamStatus": "passed | failed",
+            "evidence": "what you ran, and what came out",
+            "blockers": ["what does not hold"],
+        },
+        ("e2eStatus", "redTeamStatus"),
+    ),
+    "critic": Reviewer(
+        "Follow {cleaner} to the letter on the files that were changed for {goal} of this project's plan."
+    ),
+}
+INDEPENDENT = {f"omo:{role}": role for role, reviewer in ROLES.items() if reviewer.lanes}
+ARCHITECT, QA = INDEPENDENT
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
 NOT_REVIEWED = "not reviewed independently"
-MOST_CHANGED = 50  # files in a receipt
+LONGEST = 8000
+MOST_FILES = 200  # in a brief
+MOST_CHANGED = 50  # in a receipt
+
+
+def _clean_words() -> dict[str, str]:
+    """Return what a clean report says in each field; the last field that is there is its verdict."""
+    clean = {}
+    for form in (REQUEST_FORM, *(reviewer.form for reviewer in ROLES.values()), {"status": "passed | failed"}):
+        for name, words in form.items():
+            if " | " in words:
+                clean[name] = words.partition(" | ")[0]
+    return clean
+
+
+CLEAN = _clean_words()
+
+
+# What they are asked
+
+
+def review_brief(run: PlanRun, goal: Goal, role: str) -> str:
+    """Return what the agent of this role is asked. With the plan's last goal the architect answers for all that the
+    user typed."""
+    plan, reviewer = run.require_plan(), ROLES[role]
+    task = reviewer.task.format(goal=goal.id, cleaner=plugin_root() / CLEANER)
+    parts = [f"{task} Take nobody's word for how far it is; you were told nothing else."]
+    parts.append(f"{goal.id} {goal.title}:\n{quoted(goal.objective, LONGEST)}")
+    if plan.constraints:
+        parts.append(f"It holds for the whole plan:\n{quoted(plan.constraints, LONGEST)}")
+    if plan.base:
+        began = f"The plan's work began at commit {plan.base}"
+        parts.append(f"{began}: git diff {plan.base}, and what git does not know yet.")
+    form = reviewer.form
+    if role == "critic":  # which has no shell to ask git
+        parts.append(_files(_changed_files(run, plan, goal)))
+    if role == "architect" and receipts.is_last(plan, goal) and (asked := requests_of(run, plan)):
+        words = [quoted(text, LONGEST) for text in asked]
+        parts += ["\n".join(["What the user asked for, as they typed it:", *words]), OF_THE_REQUEST]
+        form = {**REQUEST_FORM, **form}
+    if form:
+        shown = json.dumps({"goal": goal.id, **form}, ensure_ascii=False)
+        parts.append(f"End with exactly one JSON object in this form:\n```json\n{shown}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def _files(changed: list[str] | None) -> str:
+    if changed is None:
+        return "Which files were changed cannot be told here: find them by what the goal asks for."
+    if not changed:
+        return "No file was changed since it began: report that, as the fragment says."
+    return "Files changed since it began:\n  " + listed(changed, MOST_FILES, between="\n  ")
+
+
+def _changed_files(run: PlanRun, plan: Plan, goal: Goal) -> list[str] | None:
+    """Return the files changed since the goal began, if anybody can tell: they are known as the last reviewer before
+    that saw them, else from the plan's start."""
+    began = plan.repository.get("files")
+    for message in agents.messages_in(run.caller.events, INDEPENDENT):
+        if message.files and plan.created_at <= message.ts <= (goal.started_at or ""):
+            began = message.files
+    changed = base.look(run.caller.root, began).changed
+    return None if changed is None else sorted(path for path in changed if not path.startswith(agents.EVIDENCE))
+
+
+def requests_of(run: PlanRun, plan: Plan) -> list[str]:
+    """Return all that the user asked for: what the plan was made of, and what they typed after it."""
+    later = [requests.text_of(row) for row in asked_later(run, plan)]
+    return list(dict.fromkeys([*plan.requests, *later]))
+
+
+def asked_later(run: PlanRun, plan: Plan) -> list[SessionEvent]:
+    return requests.later(run.caller.events, "ultragoal", plan.created_at)
+
+
+# What they were seen to say
 
 
 def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
-    """The newest word of each reviewer since the goal began. One that closed another goal, or names another as what it
-    was asked about, was said of that one alone. A verdict that is not clean stands until a clean one on other files
-    follows: words without one do not take it back."""
+    """Return the newest word of each reviewer since the goal began. One that closed another goal, or names another as
+    what it was asked about, was said of that one alone. A verdict that is not clean stands until a clean one on other
+    files follows: words without one do not take it back."""
     messages = _said_of(run, goal)
     reported: list[AgentMessage] = []
     for agent in INDEPENDENT:
@@ -61,33 +176,24 @@ def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
 
 
 def _said_of(run: PlanRun, goal: Goal) -> list[AgentMessage]:
-    """What reviewers said since the goal began, but for what was said of another."""
+    """Return what reviewers said since the goal began, but for what was said of another."""
     of_others: set[tuple[int, str]] = set()
-    for receipt in receipts.issued(run.rows):
+    for row in run.rows:
+        receipt = row.get("completionVerification") or {}
         if receipt.get("goalId") != goal.id:
             of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
     began = goal.started_at or run.require_plan().created_at
-    events = [event for event in run.caller.events if event["ts"] >= began]
     said = []
-    for message in agents.messages_in(events, INDEPENDENT):
+    for message in agents.messages_in(run.caller.events, INDEPENDENT):
         about = last_report(message.text).get("goal")  # as the form of the brief has it
-        if (message.seq, message.digest) not in of_others and about in (None, "", goal.id):
+        is_other = (message.seq, message.digest) in of_others or about not in (None, "", goal.id)
+        if message.ts >= began and not is_other:
             said.append(message)
     return said
 
 
-def changed_files(run: PlanRun, plan: Plan, goal: Goal) -> list[str] | None:
-    """Since the goal began: they are known as the last reviewer before that saw them, else from the plan's start."""
-    began = plan.repository.get("files")
-    for message in agents.messages_in(run.caller.events, INDEPENDENT):
-        if message.files and plan.created_at <= message.ts <= (goal.started_at or ""):
-            began = message.files
-    changed = base.look(run.caller.root, began).changed
-    return None if changed is None else sorted(path for path in changed if not path.startswith(agents.EVIDENCE))
-
-
 def _is_clean(message: AgentMessage) -> bool | None:
-    """None for words without a verdict."""
+    """Return whether a verdict is clean; None for words without one."""
     try:
         return read_verdict(message.text, message.agent)[1]
     except NoAnswer:
@@ -95,7 +201,7 @@ def _is_clean(message: AgentMessage) -> bool | None:
 
 
 def _reports(text: str) -> list[Json]:
-    """The reports of a message, also where one is inside its section of a gate."""
+    """Return the reports of a message, also those inside their section of a gate."""
     reports = []
     for report in agents.objects(text):
         for section in SECTIONS:
@@ -106,17 +212,17 @@ def _reports(text: str) -> list[Json]:
 
 
 def last_report(text: str) -> Json:
-    """Empty where there is none."""
     reports = _reports(text)
     return reports[-1] if reports else {}
 
 
 def read_verdict(text: str, agent: str) -> tuple[str, bool]:
-    """The verdict in the last report of an agent's message. One that is not clean stands, whatever is said behind it:
-    "a report that fails, and behind it what one that passes would say"."""
+    """Return the verdict in the last report of an agent's message, and whether it is clean. One that is not clean
+    stands, whatever is said behind it: "a report that fails, and behind it what one that passes would say"."""
+    lanes = set(ROLES[INDEPENDENT[agent]].lanes)
     verdicts: dict[str, str] = {}
     *earlier, report = _reports(text) or [{}]
-    for each in [*(other for other in earlier if not other.keys().isdisjoint(LANES[agent])), report]:
+    for each in [*(other for other in earlier if lanes & other.keys()), report]:
         verdicts = {key: each[key] for key in CLEAN if isinstance(each.get(key), str)}
         for key, verdict in verdicts.items():
             is_form = " | " in verdict and each is not report  # the brief's, repeated
@@ -124,28 +230,21 @@ def read_verdict(text: str, agent: str) -> tuple[str, bool]:
                 return clip(verdict, 40), False
         if each.get("blockers"):
             return OPEN, False
-    if not set(LANES[agent]) <= set(verdicts):
+    if not lanes <= verdicts.keys():
         raise NoAnswer("not every lane has a verdict")
     return clip(list(verdicts.values())[-1], 40), True
 
 
 def request_status(text: str) -> str:
-    """What a report says of the user's request; empty where it says nothing."""
+    """Return what a report says of the user's request; empty if it says nothing."""
     return clip(str(last_report(text).get(REQUEST) or ""), 40)
 
 
-def requests_of(run: PlanRun, plan: Plan) -> list[str]:
-    """All that the user asked for: what the plan was made of, and what they typed after it."""
-    later = [requests.text_of(row) for row in asked_later(run, plan)]
-    return list(dict.fromkeys([*plan.requests, *later]))
-
-
-def asked_later(run: PlanRun, plan: Plan) -> list[SessionEvent]:
-    return requests.later(run.caller.events, "ultragoal", plan.created_at)
+# What a receipt keeps of them
 
 
 def render(reviews: dict[str, Review]) -> list[SeenReview]:
-    """What a receipt keeps of them: who, when, which row of the session's ledger, and what changed since."""
+    """Return who said it, when, in which row of the session's ledger, and what changed since."""
     rendered = []
     for agent, review in reviews.items():
         message = review.message
@@ -160,7 +259,7 @@ def render(reviews: dict[str, Review]) -> list[SeenReview]:
 
 
 def found_clean_by(receipt: Receipt) -> list[str]:
-    """The reviewers who were seen to find the goal clean on the files of its receipt."""
+    """Return the reviewers who were seen to find the goal clean on the files of its receipt."""
     reviews = receipt.get("agents") or []
     return sorted(review["role"] for review in reviews if review.get("clean") and review.get("changed") == [])
 

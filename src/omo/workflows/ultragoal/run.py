@@ -14,7 +14,7 @@ from omo import settings as all_settings
 from omo import table
 from omo.context import Context
 from omo.digest import sha256
-from omo.errors import BadInput, NotEvaluable, Refused, Unreadable
+from omo.errors import BadInput, NotEvaluable, OmoError, Refused, Unreadable
 from omo.proof import base, changes, git
 from omo.safe_open import regular_file
 from omo.settings import Settings
@@ -22,9 +22,18 @@ from omo.state import ownership, paths, store
 from omo.text import counted
 from omo.work import gates, session
 from omo.work.gates import Gates
+from omo.work.publish import publish_damage, publish_progress
 from omo.work.run import A, Caller, Kind, Run, caller_of, load
+from omo.work.status import NextStep
 from omo.workflows.ultragoal import plan as plans
+from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan, PlanRow, Repository
+from omo.workflows.ultragoal.summary import summarize
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo import options
+    from omo.result import Result
 
 CREATE = 'omo ultragoal create-goals --brief "…" (goals begin with @goal: TITLE at the start of a line)'
 ALTERNATIVES = [
@@ -58,13 +67,13 @@ class PlanRun(Run[Plan]):
         return self.state
 
     def require_plan(self) -> Plan:
-        """The plan, whole and at home here."""
+        """Return the plan, whole and at home here."""
         if not self.id:
             raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=CREATE)
         return self.require_whole()
 
     def named_goal(self, name: str | None) -> Goal:
-        """Without a name, the one under way."""
+        """Return the goal of that name; without a name, the one under way."""
         plan = self.require_plan()
         if name:
             return plan.goal(name)
@@ -82,9 +91,21 @@ class PlanRun(Run[Plan]):
         self.require_plan()
         return self.change_whole(decide)
 
+    def publish(self) -> NextStep:
+        """Bring the session's row up to the ledger, and return what comes next."""
+        step, plan = next_step(self), self.plan
+        if self.problems:
+            publish_damage(self)
+        elif plan is not None and (plan.is_open or step.action != "work-there"):
+            # In a copy of the project how the plan ended stays as it was told:
+            # tests/ultragoal/test_judged.py, test_in_a_copy_of_the_project_an_end_stays_as_it_was_told.
+            summary = summarize(plan, step, is_attended=self.base_settings.attended)
+            publish_progress(self, summary, session=self.caller.session)
+        return step
+
     def why_it_may_rest(self, then: str) -> str:
-        """Why the plan may rest, in the words of the classification; Refused while it can go on by itself. `then` is
-        the command that lets it."""
+        """Return why the plan may rest, in the words of the classification. Refused while it can go on by itself.
+        `then` is the command that lets it."""
         plan = self.plan
         if plan is None or not plan.is_open:
             return ""
@@ -106,7 +127,7 @@ class PlanRun(Run[Plan]):
         return os.path.join(self.directory, "brief.md")
 
     def edited_view(self) -> str:
-        """What to say of a goals.json that is not as omo wrote it. Behind is fine: a crash leaves it so."""
+        """Say that a goals.json is not as omo wrote it, if so. Behind is fine: a crash leaves it so."""
         text = _text(self.snapshot)
         if text is None or _is_ours(text):
             return ""
@@ -140,32 +161,49 @@ class PlanRun(Run[Plan]):
 
 
 def load_plan(caller: Caller, named: str = "") -> PlanRun:
-    """The plan that was named, else the session's own."""
+    """Load the plan that was named, else the session's own."""
     run = load(ULTRAGOAL, caller, named, PlanRun)
     return run if isinstance(run, PlanRun) else PlanRun(ULTRAGOAL, caller, "")
 
 
 def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> PlanRun:
-    """The session's plan, loaded once for the command."""
+    """Load the session's plan, once for the command."""
     return load_plan(caller_of(context, context.session(arguments.session, looks=looks)))
 
 
+def writes(verb: Callable[[PlanRun, argparse.Namespace, Context], Result]) -> options.Run:
+    """Make the handler of a verb that changes the plan. Hooks are told also after a refusal: a crash may have left the
+    session behind the ledger, and damage makes the work wait."""
+
+    def handle(arguments: argparse.Namespace, context: Context) -> Result:
+        run = run_of(arguments, context)
+        try:
+            return verb(run, arguments, context)
+        except OmoError:
+            run.caller.forget()
+            load_plan(run.caller).publish()
+            raise
+
+    return handle
+
+
 def begin(caller: Caller) -> PlanRun:
-    """A plan that has an id and no row yet."""
+    """Make a plan that has an id and no row yet."""
     ownership.make_state_dir(caller.state)
     store.make_dir(ULTRAGOAL.home(caller.state), caller.state)
     return PlanRun(ULTRAGOAL, caller, ULTRAGOAL.new_id(caller))
 
 
 def gates_of(run: PlanRun) -> Gates:
-    """What is pinned in the session, and what it said."""
+    """Return what is pinned in the session, and what it said."""
     caller = run.caller
     rows = gates.with_project_pins(caller.state, caller.session, caller.events, caller.session_rows)
     return gates.fold(rows, session.run_of(caller.session_rows.get(caller.session)))
 
 
 def settings_at(root: str, commit: str | None) -> Settings:
-    """Defaults where git has no such file at that commit, or one that cannot be used."""
+    """Return the settings as committed; the defaults if git has no such file at that commit, or one that cannot be
+    used."""
     if not commit or not commit.isalnum():
         return Settings()
     name = Path(paths.settings_file(root)).relative_to(root).as_posix()
@@ -177,7 +215,7 @@ def settings_at(root: str, commit: str | None) -> Settings:
 
 
 def repository(root: str) -> Repository:
-    """Where a plan belongs, the commit its work starts from, and what differed from that then."""
+    """Return where a plan belongs, the commit its work starts from, and what differed from that then."""
     files = base.take(root, os.environ, paths.state_dir(root, os.environ))
     return {
         "root": os.path.realpath(root),

@@ -27,7 +27,7 @@ from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import media, proof
 from omo.workflows.ultragoal.plan import Goal, Receipt
 from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, independence_of
-from omo.workflows.ultragoal.run import PlanRun, load_plan
+from omo.workflows.ultragoal.run import load_plan
 
 KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"}
 # By list of executorQa: the title of its table, and its columns with the fields that may fill them.
@@ -59,7 +59,7 @@ def sections(viewer: Viewer, status: Status) -> Sections:
     brief = Attachment("The brief", "", about="what was asked for", text=plan.brief)
     whole = Section(plan.created_at, plan.updated_at, attachments=(brief,))
     items = {item.id: item for item in status.items}
-    of_goals = {goal.id: _section(viewer, run, goal, items.get(goal.id)) for goal in plan.goals}
+    of_goals = {goal.id: _section(viewer, goal, items.get(goal.id)) for goal in plan.goals}
     began = plan.repository.get("files")
     changed = None
     if began and plan.outcome is not None:
@@ -67,10 +67,9 @@ def sections(viewer: Viewer, status: Status) -> Sections:
     return Sections(of_goals, whole, base=began, changed=changed)
 
 
-def _section(viewer: Viewer, run: PlanRun, goal: Goal, item: Item | None) -> Section:
+def _section(viewer: Viewer, goal: Goal, item: Item | None) -> Section:
     receipt = goal.receipt
-    gate, problem = receipts.kept_gate(goal, run.directory) if receipt else ({}, "")
-    qa = part(gate, "executorQa")
+    qa = part(goal.gate, "executorQa") if receipt else {}
     return Section(
         began=goal.started_at or "",
         ended=goal.completed_at or "",
@@ -78,7 +77,7 @@ def _section(viewer: Viewer, run: PlanRun, goal: Goal, item: Item | None) -> Sec
         covers=_covers(goal, receipt) if receipt else facts(("objective", goal.objective), *_first_wording(goal)),
         tables=tuple(_tables(qa)),
         attachments=(*_artifacts(viewer, qa, receipt), *_last_words(viewer, receipt)),
-        notices=tuple(_notices(goal, item, problem)),
+        notices=tuple(_notices(goal, item)),
     )
 
 
@@ -96,13 +95,13 @@ def _covers(goal: Goal, receipt: Receipt) -> tuple[tuple[str, str], ...]:
 
 
 def _first_wording(goal: Goal) -> list[tuple[str, object]]:
-    """What was promised first stays visible."""
+    """Return what was promised first, which stays visible."""
     first = part(goal.steering, "firstWording")
     return [("first worded", first.get("objective") or first.get("title"))] if first else []
 
 
 def _objects(value: object) -> list[Json]:
-    """The rows of a list in a gate or receipt, whatever else somebody put into it."""
+    """Return the rows of a list in a gate or receipt, whatever else somebody put into it."""
     return [row for row in listed(value) if isinstance(row, dict)]
 
 
@@ -133,7 +132,7 @@ def _artifacts(viewer: Viewer, qa: Json, receipt: Receipt) -> list[Attachment]:
 
 
 def _without_escapes(raw: bytes) -> str:
-    """Of a terminal's capture what a person would read."""
+    """Return what a person would read of a terminal's capture."""
     return media.plain(decoded(raw))
 
 
@@ -149,11 +148,8 @@ def _last_words(viewer: Viewer, receipt: Receipt) -> list[Attachment]:
     return attachments
 
 
-def _notices(goal: Goal, item: Item | None, problem: str) -> list[Notice]:
-    """`problem` is why the gate behind the receipt is not the one that passed."""
+def _notices(goal: Goal, item: Item | None) -> list[Notice]:
     notices = []
-    if problem:
-        notices.append(Notice("damaged", problem, goal.id))
     if item is not None and NOT_REVIEWED in item.overrides:
         notices.append(Notice(NOT_REVIEWED, independence_of(goal.receipt), goal.id))
     for exception in goal.exceptions:

@@ -56,7 +56,8 @@ class ToolGoal:
         }
 
     def require_same(self, passed: object) -> None:
-        """A goal that was passed in has to say the same as the live one, which it never replaces; None: none was."""
+        """Refuse a goal that was passed in and does not say the same as the live one, which it never replaces; None:
+        none was."""
         if passed is None:
             return
         given = passed
@@ -81,20 +82,8 @@ class ToolGoal:
 NO_GOAL = ToolGoal()  # there never was one, or it was dropped
 
 
-@dataclass(frozen=True)
-class SessionGoalOutcome:
-    """What an operation left; `before` is the status it found."""
-
-    goal: ToolGoal
-    before: str
-
-    @property
-    def changed(self) -> bool:
-        return self.goal.status != self.before
-
-
 def after(goal: ToolGoal, row: PlanRow) -> ToolGoal:
-    """The goal as a row of LEADS_TO leaves it."""
+    """Return the goal as a row of LEADS_TO leaves it."""
     kind, when = row["kind"], row["ts"]
     if kind == "goal_created":
         return ToolGoal(str(row["goal"]), str(row["objective"]), LEADS_TO[kind], when, when)

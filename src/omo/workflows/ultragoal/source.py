@@ -43,7 +43,7 @@ def find_source(root: Path, *, pr: int | None, branch: str | None, environ: Mapp
 
 
 def _worktree(root: Path) -> Source:
-    """Everything since the base branch was left, committed or not."""
+    """Return everything since the base branch was left, committed or not."""
     tip = changes.head(root)
     if tip is None:
         return Source("worktree", "worktree")
@@ -77,7 +77,7 @@ def _away(root: Path, tip: str) -> str:
 
 
 def _pull_request(root: Path, number: int, environ: Mapping[str, str]) -> Source:
-    """NotEvaluable where gh is missing, fails, or says something else than asked."""
+    """Ask gh for a pull request. Raises NotEvaluable if gh is missing, fails, or says something else than asked."""
     try:
         answer = json.loads(_gh(root, environ, "pr", "view", str(number), "--json", "baseRefName,headRefOid"))
         tip, base = answer["headRefOid"], answer["baseRefName"]

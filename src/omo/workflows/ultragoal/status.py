@@ -1,29 +1,23 @@
-"""How a plan stands: each goal with its receipt and whether that still covers it, and what hooks are told of it."""
+"""How a plan stands: each goal with its receipt, and whether that still covers it."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from omo.errors import OmoError
 from omo.proof import artifacts
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work import outcome
 from omo.work.agents import FULL
 from omo.work.files import Files
-from omo.work.publish import publish, publish_damage
-from omo.work.status import LONGEST_SHORT, Command, Item, NextStep, Status, command
+from omo.work.status import Command, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
+from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.reviewers import NOT_REVIEWED
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Summary
     from omo.workflows.ultragoal.plan import Receipt
 
 # What begins it, by what the user typed, and the ends of a file that it is begun with as it is.
@@ -39,13 +33,10 @@ MARKS = {
     "review_blocked": "waiting",
     "superseded": "cut",
 }
-# Every goal is closed, and the agent can bring the plan to its end.
-ONE_COMMAND_LEFT = ("verify-again", "complete-goal", "create-goal", "resume-goal", "drop-goal")
-TELL = "Tell the agent when that is done."
 
 
 def status(viewer: Viewer) -> Status | None:
-    """None where the session never had a plan."""
+    """Return how the session's plan stands, if it ever had one."""
     run = load_plan(viewer.caller, viewer.run)
     if run.plan is None and not run.problems and not run.caller.summary("ultragoal"):
         return None
@@ -58,11 +49,11 @@ def status(viewer: Viewer) -> Status | None:
 
 
 def _missing(run: PlanRun, plan: Plan, name: str) -> list[Command]:
-    """What else the gate of the goal asks for. It brings pydantic along, so only whoever asks for the step pays."""
+    """Return what else the gate of the goal asks for. That loads pydantic, so only whoever asks for the step pays."""
     from omo.workflows.ultragoal.checkpoint import missing_parts
 
     try:
-        return [Command(lead=part) for part in missing_parts(run, plan, plan.goal(name))]
+        return [Command(lead=part) for part in missing_parts(run, plan.goal(name))]
     except OmoError:
         return []  # the checkpoint says what is wrong
 
@@ -70,7 +61,7 @@ def _missing(run: PlanRun, plan: Plan, name: str) -> list[Command]:
 def plan_status(run: PlanRun, plan: Plan, step: NextStep, files: Files) -> Status:
     items = tuple(_item(run, plan, goal) for goal in plan.goals)
     drift = receipts.drift(plan, files)
-    final = receipts.final(plan, run.directory)
+    final = receipts.final(plan)
     facts = [clip(plan.objective, 300)]
     if final is not None:
         facts.append(f"final receipt: fresh, issued with {final.id}")
@@ -116,7 +107,7 @@ def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
     )
     if not is_complete:
         return item
-    stale = receipts.problem(plan, goal, run.directory) or _changed_evidence(run, receipt)
+    stale = _changed_evidence(run, receipt)
     return item.no_longer(clip(stale, 200)) if stale else item
 
 
@@ -135,98 +126,8 @@ def _notes(goal: Goal, blockers: list[str]) -> list[str]:
 
 
 def _changed_evidence(run: PlanRun, receipt: Receipt) -> str:
-    """The evidence that a receipt cites and that is not there any more as it was recorded."""
+    """Name the evidence that a receipt cites and that is not there any more as it was recorded."""
     for name, digest in part(receipt, "artifacts").items():
         if not artifacts.is_unchanged(run.caller.root, str(name), str(digest)):
             return f"its evidence {clip(str(name), 120)} was changed or is gone"
     return ""
-
-
-@contextmanager
-def changing(run: PlanRun) -> Iterator[None]:
-    """Hooks are told also after a refusal: a crash may have left the row behind, and damage makes the work wait."""
-    try:
-        yield
-    except OmoError:
-        publish_status(run)
-        raise
-
-
-def publish_status(run: PlanRun, *, progressed: bool = False) -> NextStep:
-    """Bring the session's row up to the ledger; a receipt gives the budget of blocks back."""
-    step = next_step(run)
-    if run.problems:
-        publish_damage(run)
-    elif run.plan is not None and (run.plan.is_open or step.action != "work-there"):
-        # In a copy of the project how the plan ended stays as it was told:
-        # tests/ultragoal/test_judged.py, test_in_a_copy_of_the_project_an_end_stays_as_it_was_told.
-        fresh = summarize(run, run.plan, step)
-        publish(run, fresh, session=run.caller.session, progressed=lambda old: progressed)
-    return step
-
-
-def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Summary:
-    following = step.short
-    if step.action == "execute-goal":  # for Stop, which is short: the goal under way by its name
-        following = clip(f"{step.item} {plan.goal(step.item).title}", LONGEST_SHORT)
-    summary: Summary = {
-        "run": plan.run,
-        "open": len(plan.open_goals),
-        "total": len(plan.required),
-        "next": following,
-        "deny": denials(run, plan, step),
-    }
-    if step.action == "resolve-blockers":  # it is said already that it is blocked
-        summary["wayOut"] = f"{CLASSIFY} --goal-id {step.item} --evidence TEXT"
-    elif not plan.is_open:
-        summary["wayOut"] = ""
-    if run.base_settings.attended:
-        summary["attended"] = True
-    return {**summary, **_state(plan, step)}
-
-
-def _state(plan: Plan, step: NextStep) -> Summary:
-    if plan.outcome is not None and step.action == "done":
-        files = plan.files_at_end or {}
-        return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at, "files": files}
-    if not plan.is_open and step.action in ONE_COMMAND_LEFT:
-        return {"state": "active"}
-    if not plan.is_open:  # a receipt is missing, or the session's goal is not complete
-        return {"state": "done", "outcome": outcome.not_proven(f"{plan.tally}; open is: {step.text}", plan.exceptions)}
-    waits: Summary = {"state": "paused", "told": False, "own": True}
-    if plan.handoff is not None:
-        return {**waits, "why": plan.handoff_in_words, "question": "Go on with planning?"}
-    if step.who == "user":  # damage that only they can mend
-        question = f"Run in a terminal of your own: {step.commands[0].line}."
-        return {**waits, "state": "blocked", "why": step.why, "question": question, "damaged": True}
-    if plan.tool.status == "paused":
-        return {**waits, "why": plan.tool.why or "the session's goal is paused", "question": TELL}
-    if step.action == "wait":
-        return {"state": "blocked", "why": step.why, "question": TELL, "told": False}
-    return {"state": "active"}
-
-
-def denials(run: PlanRun, plan: Plan, step: NextStep) -> dict[str, str]:
-    """What the gates in the client say, in whole sentences; a gate that is not named here is open."""
-    denied = {}
-    goal = plan.active or next(iter(plan.open_goals), None)
-    if goal is not None:
-        classify = f"{CLASSIFY} --goal-id {goal.id} --evidence 'what only they can do'"
-        if plan.handoff is None and step.who != "user":
-            denied["ask"] = (
-                f"Ultragoal {goal.id} is open, so no question is put to the user now. Decide what you can and note it: "
-                'omo ultragoal steer --kind annotate_ledger --evidence "what you found" --rationale "what you decided"'
-                ". What a review found becomes a goal: omo ultragoal record-review-blockers. What only a person can "
-                f"decide is recorded, and the next goal goes on: {classify}."
-            )
-        if not plan.is_human_blocked:
-            denied["pause"] = (
-                f"Ultragoal {goal.id} is open, and a pause needs a blocker that only a person can remove, recorded "
-                f"just before: {classify}. What you can resolve yourself is resolved: investigate, omo ultragoal steer "
-                "--kind add_subgoal, or omo ultragoal checkpoint --status blocked and go on with the next."
-            )
-    if plan.knows(plan.tool.objective):
-        _, missing = receipts.of_session_goal(plan, run.directory)
-        if missing:
-            denied["complete"] = f"The goal is not proven complete ({'; '.join(missing[:5])}). {step.text}"
-    return denied

@@ -13,7 +13,7 @@ from omo.strict import Strict, validated
 from omo.text import clip
 from omo.work.run import check_sizes
 from omo.workflows.ultragoal.brief import require_text, title_of
-from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow, Steered
+from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow, Steered, new_ids
 from omo.workflows.ultragoal.run import PlanRun
 
 LONGEST_SHOWN = 500  # of what a refused attempt leaves in the ledger
@@ -43,7 +43,7 @@ class Steering(Strict):
         raise NotImplementedError
 
     def origin(self, kind: str) -> Steered:
-        """What a new goal knows of where it came from; the whole text is in the row."""
+        """Return what a new goal knows of where it came from; the whole text is in the row."""
         evidence, rationale = clip(self.evidence, LONGEST_SHOWN), clip(self.rationale, LONGEST_SHOWN)
         return {"kind": kind, "evidence": evidence, "rationale": rationale}
 
@@ -58,7 +58,7 @@ class AddSubgoal(Steering):
     objective: Text
 
     def row(self, plan: Plan) -> PlanRow:
-        (name,) = plan.new_ids(1)
+        (name,) = new_ids(plan.goals, 1)
         goal: NewGoal = {"id": name, "title": self.title, "objective": self.objective}
         goal["steering"] = self.origin("add_subgoal")
         return {"goals": [goal]}
@@ -70,7 +70,7 @@ class SplitSubgoal(Steering):
 
     def row(self, plan: Plan) -> PlanRow:
         goal = _steered(plan, self.goal_id, "split")
-        names = plan.new_ids(len(self.replacements))
+        names = new_ids(plan.goals, len(self.replacements))
         steering: Steered = {**self.origin("split_replacement"), "sourceGoalId": goal.id}
         if goal.blocks is not None:
             steering["blockedGoalId"] = goal.blocks  # the review it had to satisfy is now theirs
@@ -149,7 +149,8 @@ def _steered(plan: Plan, name: str, what: str) -> Goal:
 
 
 def steer(run: PlanRun, kind: str, given: dict[str, str], cwd: str = ".") -> PlanRow:
-    """The accepted row. A refusal is recorded first, leaves every goal as it is, and is raised then.
+    """Steer the plan, and return the accepted row. A refusal is recorded first, leaves every goal as it is, and is
+    raised then.
 
     `given` has the options as they were typed; files are named relative to `cwd`.
     """
@@ -171,7 +172,7 @@ def steer(run: PlanRun, kind: str, given: dict[str, str], cwd: str = ".") -> Pla
 
 
 def _read(kind: str, given: dict[str, str], cwd: str) -> Steering:
-    """Exactly the options of that kind: what is asked for is never guessed."""
+    """Read exactly the options of that kind: what is asked for is never guessed."""
     asked_for = given.get("unknown") or kind
     if asked_for not in KINDS:
         raise BadInput(

@@ -18,14 +18,14 @@ from omo.text import clip, counted
 from omo.work import briefs, session
 from omo.work.files import Files
 from omo.work.lifecycle import left_by_others, left_elsewhere, put_aside_notes
-from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, results, reviewers
+from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, results
 from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import MODES, STEERING
-from omo.workflows.ultragoal.review_briefs import ROLES, review_brief
-from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, gates_of, run_of
+from omo.workflows.ultragoal.plan import MODES, STEERING, Goal
+from omo.workflows.ultragoal.reviewers import ROLES, review_brief
+from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, gates_of, run_of, writes
 from omo.workflows.ultragoal.session_goal import NONE
-from omo.workflows.ultragoal.status import changing, plan_status, publish_status
+from omo.workflows.ultragoal.status import plan_status
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.gate.proof import GateSubject
@@ -43,7 +43,7 @@ ALLOWS = {
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ultragoal")
-    parser = options.command(verbs, "create-goals", "turn a brief into a plan", create_goals)
+    parser = options.command(verbs, "create-goals", "turn a brief into a plan", writes(create_goals))
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument("--brief", metavar="TEXT", help="goals begin with @goal: TITLE at the start of a line")
     given.add_argument("--brief-file", metavar="FILE")
@@ -52,7 +52,7 @@ def register(commands: options.Commands) -> None:
     mode.help = "default: aggregate"
     parser.add_argument("--start", action="store_true", help="and hand out its first goal, as complete-goals does")
     parser.add_argument("--force", action="store_true", help="archive an unfinished plan and begin anew")
-    parser = options.command(verbs, "complete-goals", "hand out the goal to work on now", complete_goals)
+    parser = options.command(verbs, "complete-goals", "hand out the goal to work on now", writes(complete_goals))
     about = "try a failed goal again where nothing else is left"
     parser.add_argument("--retry-failed", action="store_true", help=about)
     parser.add_argument("--retry-blocked", action="store_true", help="the same for a blocked one")
@@ -62,7 +62,7 @@ def register(commands: options.Commands) -> None:
     parser.add_argument("--goal-id", metavar="G", help="default: the one under way")
     options.command(verbs, "status", "the plan, its goals and receipts, and the next step", status)
     about = "record how a goal came out; complete runs the gates, fills its quality gate in and names what is missing"
-    parser = options.command(verbs, "checkpoint", about, checkpoint)
+    parser = options.command(verbs, "checkpoint", about, writes(checkpoint))
     parser.add_argument("--goal-id", metavar="G", help="default: the one under way")
     parser.add_argument("--status", default="complete", choices=("complete", "failed", "blocked"))
     parser.add_argument("--evidence", required=True, metavar="TEXT", help="what was seen, in a few sentences")
@@ -75,7 +75,7 @@ def register(commands: options.Commands) -> None:
 
 
 def _register_steering(verbs: options.Commands) -> None:
-    parser = options.command(verbs, "steer", "change the cut into goals; every attempt is recorded", steer)
+    parser = options.command(verbs, "steer", "change the cut into goals; every attempt is recorded", writes(steer))
     # Nothing is required here, and nothing unknown: an attempt that lacks something, or asks in other words, is refused
     # and recorded like any other.
     parser.set_defaults(unknown="")
@@ -87,12 +87,13 @@ def _register_steering(verbs: options.Commands) -> None:
     parser.add_argument("--objective", metavar="TEXT")
     parser.add_argument("--replacements-json", metavar="JSON|FILE", help="[{title, objective}, …], two or more")
     parser.add_argument("--order-json", metavar="JSON|FILE", help="every pending goal once, in the new order")
-    parser = options.command(verbs, "classify-blocker", "say who can remove what is in the way", classify_blocker)
+    about = "say who can remove what is in the way"
+    parser = options.command(verbs, "classify-blocker", about, writes(classify_blocker))
     parser.add_argument("--classification", required=True, choices=CLASSIFICATIONS)
     parser.add_argument("--evidence", required=True, metavar="TEXT", help="what is missing, and who can do it")
     parser.add_argument("--goal-id", metavar="G")
     about = "keep what a review found as a goal that resolves it"
-    parser = options.command(verbs, "record-review-blockers", about, record_review_blockers)
+    parser = options.command(verbs, "record-review-blockers", about, writes(record_review_blockers))
     parser.add_argument("--goal-id", required=True, metavar="G", help="the goal that was reviewed")
     parser.add_argument("--objective", required=True, metavar="TEXT", help="what has to hold")
     parser.add_argument("--evidence", required=True, metavar="TEXT", help="what the review found")
@@ -116,23 +117,17 @@ def _register_gate_and_review(verbs: options.Commands) -> None:
     parser.add_argument("--executor-qa-json", metavar="JSON|FILE", help="executorQa as in the gate")
 
 
-def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
+def create_goals(run: PlanRun, arguments: argparse.Namespace, context: Context) -> Result:
     context.note_missing_agents()
-    run = run_of(arguments, context)
     if other := left_elsewhere("ultragoal", "a plan of goals", run.caller):
         context.notes.append(other.text)
     context.notes += session.cancelled_notes(run.caller.row())
     brief = parse(_brief(arguments, context, run))
     notes = put_aside_notes(run.caller, ULTRAGOAL.name)
-    with changing(run):
-        run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
+    run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
     if run.archived:
         notes.append(f"the earlier plan is kept as {run.archived}")
-    if arguments.start:
-        with changing(run):
-            goals.hand_out(run)
-    step = publish_status(run)
     ids = [goal.id for goal in plan.goals]
     data = {
         "goals_count": len(ids),
@@ -145,10 +140,11 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     lines = [f"Plan with {counted(len(ids), 'goal')}: {run.snapshot}"]
     lines += [f"  {goal.id} {clip(goal.title, 100)}" for goal in plan.goals]
     lines.append(PRICE)
-    if arguments.start:
-        started = results.handout(run, True, step, notes)
-        return Result({**data, **started.data}, "\n".join([*lines, started.text]), notes=notes)
-    return results.answer(data, "\n".join(lines), step, notes)
+    if not arguments.start:
+        return results.answer(run, data, "\n".join(lines), notes)
+    goals.hand_out(run)
+    started = results.handout(run, True, notes)
+    return Result({**data, **started.data}, "\n".join([*lines, started.text]), notes=notes)
 
 
 def _brief(arguments: argparse.Namespace, context: Context, run: PlanRun) -> str:
@@ -167,20 +163,17 @@ def _brief(arguments: argparse.Namespace, context: Context, run: PlanRun) -> str
     return text
 
 
-def complete_goals(arguments: argparse.Namespace, context: Context) -> Result:
-    run = run_of(arguments, context)
+def complete_goals(run: PlanRun, arguments: argparse.Namespace, context: Context) -> Result:
     notes = []
-    with changing(run):
-        started = goals.hand_out(run, retry_failed=arguments.retry_failed, retry_blocked=arguments.retry_blocked)
-        plan, tool = run.require_plan(), run.require_plan().tool
-        if plan.is_open and tool.status in (NONE, "complete"):
-            goal_tool.operate("create", run)
-            notes.append("the session's goal was created")
-        elif plan.is_open and tool.status == "paused" and tool.objective in plan.objectives_of(plan.active):
-            goal_tool.operate("resume", run)
-            notes.append("the session's goal was paused and is active again")
-    step = publish_status(run)
-    return results.handout(run, started, step, [*notes, *run.notes])
+    started = goals.hand_out(run, retry_failed=arguments.retry_failed, retry_blocked=arguments.retry_blocked)
+    plan, tool = run.require_plan(), run.require_plan().tool
+    if plan.is_open and tool.status in (NONE, "complete"):
+        goal_tool.operate("create", run)
+        notes.append("the session's goal was created")
+    elif plan.is_open and tool.status == "paused" and tool.objective in plan.objectives_of(plan.active):
+        goal_tool.operate("resume", run)
+        notes.append("the session's goal was paused and is active again")
+    return results.handout(run, started, notes)
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
@@ -198,20 +191,21 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
-    plan = run.require_plan()
-    # Between goals, the one that comes next: what no receipt covers any more is reviewed again.
-    goal = run.named_goal(arguments.goal_id or next_step(run).item)
-    changed = reviewers.changed_files(run, plan, goal) if arguments.role == "critic" else ()
-    text = review_brief(plan, goal, arguments.role, reviewers.requests_of(run, plan), changed)
+    goal = _goal_to_show(run, arguments)
+    text = review_brief(run, goal, arguments.role)
     briefs.issue(run.caller, f"omo:{arguments.role}", text)
     return Result({"goal_id": goal.id, "role": arguments.role, "brief": text}, text)
 
 
-def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
+def _goal_to_show(run: PlanRun, arguments: argparse.Namespace) -> Goal:
+    """Return the goal that is named, else the one that comes next: what no receipt covers any more is shown again."""
+    return run.named_goal(arguments.goal_id or next_step(run).item)
+
+
+def checkpoint(run: PlanRun, arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultragoal import checkpoint as checkpoints
     from omo.workflows.ultragoal.gate import models
 
-    run = run_of(arguments, context)
     goal_json = _goal_json(arguments, context)
     gate, gate_file = None, ""
     if arguments.quality_gate_json is not None:
@@ -223,28 +217,25 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
         raise BadInput("a COMMAND shows a goal that is complete, in the gate that omo fills in", fix="leave it out")
     if gate is not None and not is_complete:
         raise BadInput("--quality-gate-json belongs to --status complete", fix="leave it out")
-    with changing(run):
-        name = run.named_goal(arguments.goal_id).id
-        if is_complete:
-            done = checkpoints.complete(
-                run,
-                name,
-                arguments.evidence,
-                goal_json=goal_json,
-                gate=gate,
-                gate_file=gate_file,
-                rerun=lambda subject, settled: _rerun(context, run, subject, arguments.argv, settled),
-            )
-        else:
-            changed = goals.set_back(run, name, arguments.status, arguments.evidence, goal_json)
-            done = checkpoints.Done(run.require_plan().goal(name), changed)
-    step = publish_status(run, progressed=done.is_progress)
-    return results.checkpointed(run, done, step)
+    name = run.named_goal(arguments.goal_id).id
+    if not is_complete:
+        changed = goals.set_back(run, name, arguments.status, arguments.evidence, goal_json)
+        return results.checkpointed(run, checkpoints.Done(run.require_plan().goal(name), changed))
+    done = checkpoints.complete(
+        run,
+        name,
+        arguments.evidence,
+        goal_json=goal_json,
+        gate=gate,
+        gate_file=gate_file,
+        rerun=lambda subject, settled: _rerun(context, run, subject, arguments.argv, settled),
+    )
+    return results.checkpointed(run, done)
 
 
 def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str], settled: Collection[str]) -> str:
     """Run on the files as they are now what is to show the goal: the session's gates, but for those that are `settled`,
-    and the given command; the answer is why that shows nothing."""
+    and the given command. Return why that shows nothing, if it does not."""
     from omo.work import gate_runner
     from omo.workflows.ultragoal.gate.proof import gate_problem
     from omo.workflows.ultragoal.gate.replay import no_success
@@ -271,24 +262,18 @@ def _goal_json(arguments: argparse.Namespace, context: Context) -> object:
     return documents.of_option(arguments.goal_json, context.cwd, "--goal-json")
 
 
-def steer(arguments: argparse.Namespace, context: Context) -> Result:
+def steer(run: PlanRun, arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultragoal import steering
 
-    run = run_of(arguments, context)
     options = {name: getattr(arguments, name) for name in ("evidence", "rationale", "goal_id", "title", "objective")}
     options |= {"replacements": arguments.replacements_json, "order": arguments.order_json}
     options["unknown"] = arguments.unknown or None
     given = {name: value for name, value in options.items() if value is not None}
-    with changing(run):
-        row = steering.steer(run, arguments.kind, given, context.cwd)
-    return results.steered(row, publish_status(run), run.notes)
+    return results.steered(run, steering.steer(run, arguments.kind, given, context.cwd))
 
 
-def classify_blocker(arguments: argparse.Namespace, context: Context) -> Result:
-    run = run_of(arguments, context)
-    with changing(run):
-        row = goals.classify(run, arguments.classification, evidence=arguments.evidence, goal_id=arguments.goal_id)
-    step = publish_status(run)
+def classify_blocker(run: PlanRun, arguments: argparse.Namespace, context: Context) -> Result:
+    row = goals.classify(run, arguments.classification, evidence=arguments.evidence, goal_id=arguments.goal_id)
     allows = ALLOWS[row["classification"]]
     data = {
         "event": row["kind"],
@@ -296,21 +281,18 @@ def classify_blocker(arguments: argparse.Namespace, context: Context) -> Result:
         "goal_id": row.get("goalId"),
         "allows": allows,
     }
-    return results.answer(data, f"Recorded as {row['classification']}: {allows}.", step, run.notes)
+    return results.answer(run, data, f"Recorded as {row['classification']}: {allows}.")
 
 
-def record_review_blockers(arguments: argparse.Namespace, context: Context) -> Result:
-    run = run_of(arguments, context)
-    with changing(run):
-        done = goals.record_review_blockers(
-            run,
-            arguments.goal_id,
-            objective=arguments.objective,
-            evidence=arguments.evidence,
-            title=arguments.title,
-            goal_json=_goal_json(arguments, context),
-        )
-    step = publish_status(run)
+def record_review_blockers(run: PlanRun, arguments: argparse.Namespace, context: Context) -> Result:
+    done = goals.record_review_blockers(
+        run,
+        arguments.goal_id,
+        objective=arguments.objective,
+        evidence=arguments.evidence,
+        title=arguments.title,
+        goal_json=_goal_json(arguments, context),
+    )
     data = {
         "goal_id": done.goal.id,
         "blocked_goal_id": done.parent.id,
@@ -320,18 +302,15 @@ def record_review_blockers(arguments: argparse.Namespace, context: Context) -> R
     }
     how = "is there already and resolves" if done.deduplicated else "was added and resolves"
     text = f"{done.goal.id} {how} the review of {done.parent.id}, which is {done.parent.status}"
-    return results.answer(data, text, step, run.notes)
+    return results.answer(run, data, text)
 
 
 def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultragoal import checkpoint as checkpoints
-    from omo.workflows.ultragoal.gate.fill import fill
+    from omo.workflows.ultragoal.checkpoint import filled_gate
 
     run = run_of(arguments, context, looks=True)
-    plan = run.require_plan()
-    goal = run.named_goal(arguments.goal_id or next_step(run).item)
-    subject = checkpoints.subject_of(run, plan, goal)
-    filled = fill(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
+    goal = _goal_to_show(run, arguments)
+    filled = filled_gate(run, goal)
     path = evidence_verbs.write(context, goal.id, "gate.json", filled.document)
     then = f"omo ultragoal checkpoint --goal-id {goal.id} --evidence TEXT --quality-gate-json {shlex.quote(path)}"
     missing = [str(defect) for defect in filled.missing]
@@ -341,14 +320,18 @@ def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def review(arguments: argparse.Namespace, context: Context) -> Result:
+    is_start = arguments.mode == "review-start"
+    if not is_start:  # a verdict alone belongs to no session, so none has to be known
+        arguments.session = arguments.session or context.named_session or "review"
+        return _review(run_of(arguments, context), arguments, context)
+    return writes(_review)(arguments, context)
+
+
+def _review(run: PlanRun, arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultragoal import review as reviews
     from omo.workflows.ultragoal.gate import models
     from omo.workflows.ultragoal.source import find_source
 
-    is_start = arguments.mode == "review-start"
-    if not is_start:  # a verdict alone belongs to no session, so none has to be known
-        arguments.session = arguments.session or context.named_session or "review"
-    run = run_of(arguments, context)
     root = Path(context.root)
     source = find_source(root, pr=arguments.pr, branch=arguments.branch, environ=context.environ)
     spec = executor_qa = None
@@ -358,10 +341,7 @@ def review(arguments: argparse.Namespace, context: Context) -> Result:
         executor_qa = models.load(arguments.executor_qa_json, context.cwd, "--executor-qa-json")
     done = reviews.review(run, source, spec=spec, executor_qa=executor_qa)
     ids: list[str] = []
-    following = ""
-    if is_start:
-        with changing(run):
-            run, ids = reviews.start(run, done)
-    if ids:
-        following = publish_status(run).text
+    if arguments.mode == "review-start":
+        run, ids = reviews.start(run, done)
+    following = run.publish().text if ids else ""
     return results.reviewed(done, arguments.mode, ids, following)

@@ -9,13 +9,13 @@ from omo.proof.gate_runs import Plain, Subject
 from omo.text import clip, counted, listed
 from omo.work import gates, outcome, proving, requests, task_documents
 from omo.work.gates import Gate
+from omo.work.user_pins import Held
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.critique import is_another_named
 from omo.workflows.ultraplan.next_step import sessions_left, start_command
 from omo.workflows.ultraplan.run import runs_of_repository, unrecorded
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_plan
 from omo.workflows.ultraplan.verify import Verify
-from omo.workflows.ultrawork.pins import Held
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def outcome_of(status: RunStatus, results: Sequence[Verify], held: Held, unverif
         whole, lost = _whole_plan(status)
         facts.append(whole)
         exceptions += lost
-        gone = unrecorded(runs_of_repository(status.run.caller, state.path), state.order)
+        gone = unrecorded(runs_of_repository(status.run.caller, state.path), state.terms.order)
         if gone:  # carried out where nobody kept what was run and fenced: git alone speaks for it
             doubts.append(f"of session {', '.join(map(str, gone))} no record is left")
     for step in status.audit.steps:
@@ -70,14 +70,14 @@ def _lost_of_the_task(status: RunStatus) -> list[str]:
     planned = requests.typed(caller.events, "ultraplan")[-1:]
     asked = [*planned, *requests.rows_since(caller.events, "ultraplan", state.started_at)]
     allowed = gates.fold(caller.events, None).allowed_changes
-    head = state.began or state.base
+    head = state.terms.began or state.base
     return task_documents.doubts(caller.root, asked, allowed, {"head": head, "files": {}}, but_for=state.path)
 
 
 def pinned_commands(status: RunStatus) -> list[Verify]:
     """As the start pinned them; a skipped step has none."""
     skipped = [step.step for step in status.audit.steps if step.status == "skipped"]
-    return [command for command in status.state.verify if command.step not in skipped]
+    return [command for command in verify.read_rows(status.state.terms.verify) if command.step not in skipped]
 
 
 def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], list[str]]:
@@ -122,7 +122,7 @@ def _whole_plan(status: RunStatus) -> tuple[str, list[LetThrough]]:
     audit = audit_plan(status.run.caller, status.run, whole=status.whole).audit
     lost = []
     for violation in audit.violations:
-        if not any(violation.path in line for line in state.left_behind):
+        if not any(violation.path in line for line in state.terms.left_behind):
             lost.append(("changed since the plan's first session began", str(violation)))
     for step in audit.steps:
         if step.status not in ("pass", "skipped"):
@@ -147,7 +147,7 @@ def _shown(status: RunStatus, results: Sequence[Verify], pins: Sequence[Gate]) -
     for result in results:
         if result.result == verify.PASS:
             command = Plain(result.argv, timeout=verify.SECONDS)
-            owner = proving.owner_of(subject, command, is_users=status.state.is_named)
+            owner = proving.owner_of(subject, command, is_users=status.state.terms.is_named)
             name = f"Verify of step {result.step}"
             if owner:
                 candidates.append(proving.Candidate(name, command, owner, verify.judge_of(result)))
@@ -159,14 +159,14 @@ def _shown(status: RunStatus, results: Sequence[Verify], pins: Sequence[Gate]) -
 def _subject(status: RunStatus) -> Subject:
     """The files of the session, for the experiment: what the audit saw changed, what was committed by a run of it that
     failed ("tests weakened in a session that fails"), and what a runner reads anyway."""
-    state, root = status.state, status.state.root
-    head, paths = state.base, [*status.audit.changed]
-    if state.began and state.began != head:
-        since = changes.tracked_changes(root, state.began, git.lines(root, "ls-files", "-z"))
+    terms, root = status.state.terms, status.state.root
+    head, paths = terms.base, [*status.audit.changed]
+    if terms.began and terms.began != head:
+        since = changes.tracked_changes(root, terms.began, git.lines(root, "ls-files", "-z"))
         if since is not None:  # else that commit was thrown away
-            head, paths = state.began, [*paths, *since]
+            head, paths = terms.began, [*paths, *since]
     changed = {path: base.digest_of(root, path) for path in paths}
-    for path, digest in state.runner.items():  # looked at also where git ignores them
+    for path, digest in terms.runner.items():  # looked at also where git ignores them
         if base.digest_of(root, path) != digest:
             changed[path] = base.digest_of(root, path)
     caller = status.run.caller

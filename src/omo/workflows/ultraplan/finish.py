@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from omo import masking
 from omo.clock import stamp
+from omo.engine.runs import CaseRun
 from omo.errors import BadInput, Refused
 from omo.state import store
 from omo.text import block, clip
-from omo.work import bound, outcome
+from omo.work import bound, outcome, user_pins
 from omo.work.citations import require_cited
 from omo.work.lifecycle import require_reason
 from omo.work.publish import note_given_up, take_up_again
@@ -23,18 +24,17 @@ from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
 from omo.workflows.ultraplan.end import LONGEST_WHY, outcome_of, pinned_commands
 from omo.workflows.ultraplan.next_step import failed_command, next_step, sessions_left
-from omo.workflows.ultraplan.run import PlanRun, PlanState, pinned_part, runs_of_repository, state_of
+from omo.workflows.ultraplan.run import pinned_part, require_state, runs_of_repository, state_of
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_run
-from omo.workflows.ultraplan.status import in_lines, publish_end, publish_status
+from omo.workflows.ultraplan.session import PlanSessionRow, PlanState
+from omo.workflows.ultraplan.status import in_lines, publish, publish_status, seen_rows
 from omo.workflows.ultraplan.verify import Verify
-from omo.workflows.ultrawork import pins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.workflows.ultraplan.run import RunRow
+    from omo.state.rows import Outcome
 
 LONGEST = 8000
-MOST_VIOLATIONS = 20
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class FinishedSession:
 
     @property
     def closed(self) -> bool:
-        return bool(self.status.state.end)
+        return bool(self.status.state.how)
 
     @property
     def exit_code(self) -> int:
@@ -69,29 +69,26 @@ class FinishedSession:
         return EXIT_CODES.get(self.verdict, 0)
 
 
-def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = "", handoff: str = "") -> FinishedSession:
+def finish(run: CaseRun, failure: Failure | None = None, *, unverified: str = "", handoff: str = "") -> FinishedSession:
     """Audit, run what the plan verifies with, report. Closes the run where all of it passes, or where a step is
     reported as failed."""
     _hand_over(run, handoff)
-    state = run.require_whole()
+    state = require_state(run)
     if failure is not None:
         return _fail(run, failure)
-    if state.end:
+    if state.how:
         return _again(run)
-    if not state.is_open:
-        raise state.not_open
+    run.require_open()
     if unverified:
         _require_not_failing(run, unverified)
     status = audit_run(run, is_ending=True)
     audit = status.audit
     if audit.verdict != "pass":
         return _not_closed(status)
-    held = pins.hold(run.caller, is_last=not sessions_left(status))
+    held = user_pins.hold(run.caller, is_last=not sessions_left(status))
     commands = pinned_commands(status)
-    row = _row_of_end(status, "pass")
     if unverified:
         commands = [command for command in commands if not command.argv]  # what could be run is an exception
-        row["unverified"] = clip(unverified, 1000)
     results = verify.run_all(Path(run.caller.root), commands, audit.changed)
     if verify.verdict_of(results) != "pass":
         return _not_closed(status, results)
@@ -99,26 +96,23 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     before = {state.path, *audit.allowed, *(violation.path for violation in audit.left_alone)}
     if set(edited) - before:  # by the very commands that were to look at it
         return _not_closed(audit_run(run), results)
-    row["files"] = bound.files_of_end(run.caller.root, run.caller.events)
-    row["outcome"] = outcome_of(status, results, held, unverified)
-    return _close(status, row, results)
+    files = bound.files_of_end(run.caller.root, run.caller.events)
+    return _close(status, "pass", outcome_of(status, results, held, unverified), {"files": files}, results)
 
 
-def _fail(run: PlanRun, failure: Failure) -> FinishedSession:
+def _fail(run: CaseRun, failure: Failure) -> FinishedSession:
     """Also once more, where the user has answered and it still cannot go on."""
-    state = run.require_whole()
-    if not state.is_open and state.end != "failed":
-        raise state.not_open
+    state = require_state(run)
+    if state.how != "failed":
+        run.require_open()
     _require_step(state, failure.step)
     require_reason(failure.error, "--error", "say what was seen, as it was printed")
     require_reason(failure.tried, "--tried", "say what was tried")
     status = audit_run(run)
-    row = _row_of_end(status, "failed")
-    texts = {"error": block(failure.error, LONGEST), "tried": block(failure.tried, LONGEST)}
-    row["failed"] = {"step": failure.step, **texts}
+    failed = {"step": failure.step, "error": block(failure.error, LONGEST), "tried": block(failure.tried, LONGEST)}
     why = f"plan session {state.run} stopped at step {failure.step}: {clip(failure.error, LONGEST_WHY)}"
-    row["outcome"] = outcome.not_proven(why, state.exceptions)
-    return _close(status, row)
+    more: PlanSessionRow = {"asked": f"Report: {report_path(run)};", "failed": failed}
+    return _close(status, "failed", outcome.not_proven(why, state.exceptions), more)
 
 
 def _require_step(state: PlanState, number: int) -> None:
@@ -127,30 +121,21 @@ def _require_step(state: PlanState, number: int) -> None:
         raise BadInput(f"step {number} is no step of this session", fix=f"name one of {known}")
 
 
-def _row_of_end(status: RunStatus, verdict: str) -> RunRow:
-    run, audit = status.run, status.audit
-    row: RunRow = {"kind": "finished", "verdict": verdict, "audit": audit.verdict, "by": run.caller.by}
-    row |= {"passed": audit.passed, "missing": audit.missing, "head": audit.head, "report": report_path(run)}
-    if audit.violations:
-        row["violations"] = [str(violation) for violation in audit.violations[:MOST_VIOLATIONS]]
-    return row
-
-
-def _hand_over(run: PlanRun, handoff: str) -> None:
+def _hand_over(run: CaseRun, handoff: str) -> None:
     """Kept whatever comes of the end: it need not be said again, and may be said after it."""
     if not handoff:
         return
     require_cited(run.caller, "--handoff", [handoff])
     run.append({"kind": "handed-over", "handoff": block(handoff, LONGEST)})
-    if run.require_whole().end:
+    if state_of(run).how:
         report = documents.text_of(report_path(run)) or ""
         store.replace(report_path(run), f"{report}- for the next session: {masking.mask(block(handoff, LONGEST))}\n")
 
 
-def _require_not_failing(run: PlanRun, reason: str) -> None:
+def _require_not_failing(run: CaseRun, reason: str) -> None:
     """What could not be run is let through with a reason; what was seen to fail only by the user."""
     require_reason(reason, "--unverified", "say why it cannot be run")
-    failing = run.require_whole().verified_as(verify.FAIL)
+    failing = require_state(run).verified_as(verify.FAIL)
     if failing and run.caller.by != "user":
         raise Refused(
             "--unverified does not go over a Verify command that fails",
@@ -159,48 +144,47 @@ def _require_not_failing(run: PlanRun, reason: str) -> None:
         )
 
 
-def abandon(run: PlanRun, reason: str, *, handoff: str = "") -> FinishedSession:
+def abandon(run: CaseRun, reason: str, *, handoff: str = "") -> FinishedSession:
     """Give the run up, whatever git shows of it."""
     require_reason(reason, "--abandon", "say why it is given up")
     _hand_over(run, handoff)
-    state, by = run.require_whole(), run.caller.by
-    if state.end in ("pass", "abandoned"):
+    state, by = require_state(run), run.caller.by
+    if state.how in ("pass", "abandoned"):
         return _again(run)
     status = audit_run(run) if state.is_open else RunStatus(run)
-    row = _row_of_end(status, "abandoned")
-    row["reason"] = clip(reason, 1000)
-    row["passed"] = sorted({*state.done, *status.audit.passed})
-    left = [str(number) for number in state.steps if number not in row["passed"]]
+    passed = {*state.done, *status.audit.passed}
+    left = [str(number) for number in state.steps if number not in passed]
     why = f"plan session {state.run} was ended by the user"
     if by != "user":
         why = f"the agent abandoned plan session {state.run}"
         if left:
             what = f"plan session {state.run} was given up with step {', '.join(left)} of {clip(state.path, 80)} undone"
             note_given_up(run, what, clip(reason, LONGEST_WHY))
-    why = f"{why}: {clip(reason, LONGEST_WHY)}"
-    row["outcome"] = outcome.not_proven(why, state.exceptions)
-    return _close(status, row)
+    ended = outcome.not_proven(f"{why}: {clip(reason, LONGEST_WHY)}", state.exceptions)
+    return _close(status, "abandoned", ended, {"reason": clip(reason, 1000), "asked": "Begin it again, or leave it?"})
 
 
-def _close(status: RunStatus, row: RunRow, results: Sequence[Verify] = ()) -> FinishedSession:
-    run = status.run
-    run.append(*_verified_rows(status, results), row)
-    has_passed = row["verdict"] == "pass"
-    if has_passed and run.caller.row().get("givenUp"):
+def _close(
+    status: RunStatus, how: str, ended: Outcome, more: PlanSessionRow, results: Sequence[Verify] = ()
+) -> FinishedSession:
+    run, audit = status.run, status.audit
+    row: PlanSessionRow = {"kind": "ended", "how": how, "audit": audit.verdict, "head": audit.head, "outcome": ended}
+    run.append(*seen_rows(status), *_verified_rows(status, results), {**row, **more})
+    if how == "pass" and run.caller.row().get("givenUp"):
         for earlier in runs_of_repository(run.caller, status.state.path):
             if _answers_for(status, earlier):
                 take_up_again(run.caller, earlier.id)
-    done = _reported(status, row["verdict"], next_step(status), results)
-    publish_end(status, progressed=has_passed)
+    done = _reported(status, how, next_step(status), results)
+    publish(status, done.next)
     return done
 
 
-def _answers_for(status: RunStatus, earlier: PlanRun) -> bool:
+def _answers_for(status: RunStatus, earlier: CaseRun) -> bool:
     """Whether a session that passed has every step that an earlier one was to carry out: a plan of fewer takes nothing
     up (bench/endings: "three steps given up, and a plan of one of them in their place")."""
     titles = {step.title for step in status.document.steps}
     try:
-        given_up = pinned_part(earlier.caller.state, state_of(earlier))
+        given_up = pinned_part(earlier)
     except Refused:
         return False
     return titles.issuperset(step.title for step in given_up.steps)
@@ -215,11 +199,10 @@ def _not_closed(status: RunStatus, results: Sequence[Verify] = ()) -> FinishedSe
     return _reported(status, verdict, publish_status(status), results)
 
 
-def _verified_rows(status: RunStatus, results: Sequence[Verify]) -> list[RunRow]:
+def _verified_rows(status: RunStatus, results: Sequence[Verify]) -> list[PlanSessionRow]:
     if not results:
         return []
-    rows = [result.row for result in results]
-    return [{"kind": "verified", "head": status.audit.head, "verdict": verify.verdict_of(results), "results": rows}]
+    return [{"kind": "verified", "head": status.audit.head, "commands": list(map(asdict, results))}]
 
 
 def _reported(status: RunStatus, verdict: str, step: NextStep, results: Sequence[Verify]) -> FinishedSession:
@@ -232,26 +215,24 @@ def _reported(status: RunStatus, verdict: str, step: NextStep, results: Sequence
     return FinishedSession(status, step, verdict, text, results)
 
 
-def report_path(run: PlanRun) -> str:
+def report_path(run: CaseRun) -> str:
     return os.path.join(run.directory, "report.md")
 
 
-def _again(run: PlanRun) -> FinishedSession:
+def _again(run: CaseRun) -> FinishedSession:
     """The run is over; what a crash kept from the session is told now."""
     status = RunStatus(run)
     report = documents.text_of(report_path(run)) or ""
-    return FinishedSession(status, publish_status(status), status.state.end, report)
+    return FinishedSession(status, publish_status(status), status.state.how, report)
 
 
 # skipping
 
 
-def skip(run: PlanRun, number: int, reason: str) -> NextStep:
+def skip(run: CaseRun, number: int, reason: str) -> NextStep:
     """Leave a step out: only where its plan allows it, and never in silence."""
-    state = run.require_whole()
-    if not state.is_open:
-        raise state.not_open
-    _require_step(state, number)
+    run.require_open()
+    _require_step(state_of(run), number)
     require_reason(reason, "--reason", "say why it is left out")
     status = audit_run(run)
     status.require_evaluable()
@@ -262,7 +243,7 @@ def skip(run: PlanRun, number: int, reason: str) -> NextStep:
         raise Refused(what, fix=failed_command(number).line)
     if number in status.audit.passed:
         raise Refused(f"step {number} passes already", fix="omo plan status")
-    if number not in state.skipped:
-        run.append({"kind": "skipped", "step": number, "reason": clip(reason, 1000)})
+    if number not in state_of(run).skipped:
+        run.append(*run.marked({str(number): "skipped"}, why=clip(reason, 1000)))
         status = audit_run(run)
     return publish_status(status)

@@ -9,8 +9,10 @@ from omo.work.session import is_cancelled
 from omo.work.status import Command, NextStep, command
 from omo.workflows.ultraplan import progress, verify
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
-from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanState, pinned_plan
+from omo.workflows.ultraplan.flow import MOST_RECOVERIES
+from omo.workflows.ultraplan.run import KIND, START, pinned_plan
 from omo.workflows.ultraplan.run_audit import RunStatus
+from omo.workflows.ultraplan.session import PlanState
 
 NOT_STARTED = NextStep("start", "there is no plan session", (command(START),))
 FINISH = command("omo plan finish")
@@ -33,9 +35,9 @@ def next_step(status: RunStatus) -> NextStep:
         if "git_push" in state.lacks:
             commands += (Command(lead="or, where nothing is to be pushed, needs: [] in the plan says so"),)
         return NextStep("unblock", why, commands)
-    if state.end == "pass":
+    if state.how == "pass":
         return _passed(status)
-    if state.end:
+    if state.how:
         return _over(status)
     if audit.verdict == "unknown":
         why = f"the audit cannot be evaluated ({clip(status.unknown, 200)}); put that right (git reflog has commits)"
@@ -131,7 +133,7 @@ def sessions_left(status: RunStatus) -> dict[int, str]:
     if state.sessions == 1:
         return {}
     try:
-        plan = pinned_plan(status.run.caller.state, state)
+        plan = pinned_plan(status.run)
     except Refused:
         return {}
     done = progress.progress_of(status.run.caller, plan, status.whole)

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from omo.engine.runs import CaseRun
 from omo.errors import NotEvaluable, Refused
 from omo.work.run import Caller
 from omo.workflows.ultraplan.audit import audit_history
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document, Session, Step
-from omo.workflows.ultraplan.run import PlanRun, PlanState, history_of_plan, pinned_plan, runs_of_repository, state_of
+from omo.workflows.ultraplan.run import history_of_plan, pinned_plan, runs_of_repository, state_of
+from omo.workflows.ultraplan.session import PlanState
 
 
 @dataclass(frozen=True)
@@ -23,13 +25,13 @@ class Progress:
     whatever it said then, oldest first."""
 
     here: str = ""
-    runs: list[PlanRun] = field(default_factory=list)
+    runs: list[CaseRun] = field(default_factory=list)
     done: dict[int, str] = field(default_factory=dict)
     skipped: dict[int, str] = field(default_factory=dict)
 
     @property
     def states(self) -> list[PlanState]:
-        return list(map(state_of, self.runs))
+        return [state_of(run) for run in self.runs]
 
     def is_over(self, session: Session) -> bool:
         return all(number in self.done or number in self.skipped for number in session.steps)
@@ -40,7 +42,7 @@ class Progress:
             state = state_of(run)
             if state.number != number or run.caller.here == self.here:
                 continue
-            if state.end == "pass":
+            if state.how == "pass":
                 return f"session {number} passed in {run.caller.here} and is not merged here"
             if state.is_open:
                 return f"session {number} is under way in {run.caller.here}"
@@ -78,21 +80,21 @@ def _take_over_records(plan: Document, progress: Progress, history: History) -> 
         state = state_of(run)
         if run.problems:
             continue
-        has_passed = state.end == "pass" and state.finished.get("head") in commits
+        has_passed = state.how == "pass" and state.finished.get("head") in commits
         for then in _steps_then(run):
             step = by_text.get(_said(then))
             if step is None:
                 continue
-            if has_passed and then.number in state.finished.get("passed", ()):
+            if has_passed and str(then.number) in state.passing:
                 progress.done[step.number] = ""
             elif then.number in state.skipped and step.on_failure == "skip":
                 progress.skipped[step.number] = state.skipped[then.number]
 
 
-def _steps_then(run: PlanRun) -> Sequence[Step]:
+def _steps_then(run: CaseRun) -> Sequence[Step]:
     """Of the plan as the run pinned it; none where that is lost."""
     try:
-        return pinned_plan(run.caller.state, state_of(run)).steps
+        return pinned_plan(run).steps
     except Refused:
         return ()
 

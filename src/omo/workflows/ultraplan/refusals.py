@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from omo.engine.runs import CaseRun, load_run
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import changes
 from omo.state.rows import EMPTY
@@ -14,15 +15,16 @@ from omo.text import clip, counted
 from omo.work import requests
 from omo.work.lifecycle import called_off, not_shown, require_reason
 from omo.work.publish import publish_damage
-from omo.work.run import Caller, Run, load
+from omo.work.run import Caller
 from omo.work.session import suspend
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
+from omo.workflows.ultraplan.flow import FLOW
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.next_step import GIVE_UP
-from omo.workflows.ultraplan.run import KIND, PLAN
+from omo.workflows.ultraplan.run import KIND, PLAN, state_of
 
 MOST_SHOWN = 10
 
@@ -35,7 +37,7 @@ def require_free(caller: Caller, recovered: str = "") -> None:
         is_here = part(summary, "fence").get("root") == caller.here
         if is_here and name != caller.session and run != recovered:
             raise under_way(caller, run, name)
-    own = load(PLAN, caller)
+    own = load_run(FLOW, caller)
     if own is None or own.id == recovered:
         return
     if own.problems:
@@ -66,10 +68,12 @@ def require_shown(caller: Caller) -> None:
     if refusal is None:
         return
     summary = caller.summary(KIND)
-    state = None if summary.get("cleared") else Run(PLAN, caller, str(summary.get("run") or "")).state
-    if state is not None and (state.lacks or not state.end):
+    if summary.get("cleared"):
+        raise refusal
+    state = state_of(CaseRun(PLAN, caller, str(summary.get("run") or "")))
+    if state.started and (state.waiting or not state.how):
         return  # something it needs was missing: nothing was begun, and what ended before was shown
-    if state is not None and critique.is_another_named(caller, state.path, state.plan, state.started_at):
+    if state.started and critique.is_another_named(caller, state.path, state.plan, state.started_at):
         return  # they said themselves that it goes on with another text
     raise refusal
 

@@ -10,21 +10,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from omo.digest import sha256
+from omo.engine.runs import CaseRun, load_run
 from omo.errors import NotEvaluable, Refused
 from omo.proof import base
 from omo.text import clip
 from omo.work import gates
-from omo.work.run import Caller, load
+from omo.work.run import Caller
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
 from omo.workflows.ultraplan.critique import is_another_named
+from omo.workflows.ultraplan.flow import FLOW
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.run import (
-    PLAN,
-    PlanRun,
-    PlanState,
     from_top,
     history_of_plan,
     pinned_part,
@@ -33,6 +32,7 @@ from omo.workflows.ultraplan.run import (
     state_of,
     states_of_text,
 )
+from omo.workflows.ultraplan.session import PlanState
 
 NOT_AUDITED = Audit(None, None, [])
 NO_PLAN = Document("", "")
@@ -42,7 +42,7 @@ NO_PLAN = Document("", "")
 class RunStatus:
     """A session and what was found of it; `document` is the plan that the `audit` held it to."""
 
-    run: PlanRun
+    run: CaseRun
     document: Document = NO_PLAN
     audit: Audit = NOT_AUDITED
     edited: str = ""
@@ -76,15 +76,15 @@ class RunStatus:
 
 def load_status(caller: Caller, named: str = "") -> RunStatus | None:
     """The session's run, or the one that is named, and what git and the files show of it. Nothing is written."""
-    run = load(PLAN, caller, named)
+    run = load_run(FLOW, caller, named)
     if run is None:
         return None
-    if run.problems or run.state is None or not run.state.base:
+    if run.problems or not state_of(run).base:
         return RunStatus(run)
     return audit_run(run)
 
 
-def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
+def audit_run(run: CaseRun, *, is_ending: bool = False) -> RunStatus:
     """What git and the files show of one session, by the plan that was pinned.
 
     A session that passed is held to the commits up to then: what comes after is not its own. Of several sessions, a
@@ -99,13 +99,13 @@ def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
     document, whole = NO_PLAN, None
     if is_ending and state.sessions > 1:
         with suppress(NotEvaluable):
-            whole = history_of_plan(caller, state.path, runs_of_repository(caller, state.path), state.order)
+            whole = history_of_plan(caller, state.path, runs_of_repository(caller, state.path), state.terms.order)
     try:
-        document = pinned_part(caller.state, state)
+        document = pinned_part(run)
         history = histories.history_since(Path(caller.here), state.base)
     except (Refused, NotEvaluable) as error:
         return replace(status, document=document, audit=unknown(document, error))
-    if state.end == "pass":
+    if state.how == "pass":
         history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
     audit = _audited(caller, document, history, state.skipped, state.before)
     return replace(status, document=document, audit=audit, whole=whole)
@@ -152,15 +152,15 @@ def audit_file(caller: Caller, path: Path) -> RunStatus:
     return audit_plan(caller, (own or runs)[-1], runs)
 
 
-def audit_plan(caller: Caller, run: PlanRun, runs: Sequence[PlanRun] = (), whole: History | None = None) -> RunStatus:
+def audit_plan(caller: Caller, run: CaseRun, runs: Sequence[CaseRun] = (), whole: History | None = None) -> RunStatus:
     """The whole plan that a session is of, as it is now, from where its first session began."""
     state = state_of(run)
     runs = runs or runs_of_repository(caller, state.path)
     status = _held_against_file(RunStatus(run), caller)
     document = NO_PLAN
     try:
-        document = pinned_plan(run.caller.state, state)
-        history = whole or history_of_plan(caller, state.path, runs, state.order)
+        document = pinned_plan(run)
+        history = whole or history_of_plan(caller, state.path, runs, state.terms.order)
     except (Refused, NotEvaluable) as error:
         return replace(status, document=document, audit=unknown(document, error))
     skipped: dict[int, str] = {}

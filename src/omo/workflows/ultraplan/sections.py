@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from omo.engine.runs import load_run
 from omo.errors import Refused
 from omo.proof import base
 from omo.proof.gate_runs import Plain
@@ -9,20 +10,21 @@ from omo.state.rows import read_files
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work.proving import NamedCommand
-from omo.work.run import load
 from omo.work.sections import Attachment, Notice, Section, Sections, Table, facts, listed, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
-from omo.workflows.ultraplan import critique
-from omo.workflows.ultraplan.run import PLAN, PlanState, pinned_plan
+from omo.workflows.ultraplan import critique, verify
+from omo.workflows.ultraplan.flow import FLOW
+from omo.workflows.ultraplan.run import pinned_plan, state_of
+from omo.workflows.ultraplan.session import PlanState
 from omo.workflows.ultraplan.verify import SECONDS
 
 
 def sections(viewer: Viewer, status: Status) -> Sections:
-    run = load(PLAN, viewer.caller, viewer.run)
+    run = load_run(FLOW, viewer.caller, viewer.run)
     if run is None or run.state is None:
         return Sections()
-    state = run.state
+    state = state_of(run)
     notices = []
     for exception in state.exceptions:
         text = clip(f"by the {exception['by']}: {exception['why']}", 300)
@@ -32,7 +34,7 @@ def sections(viewer: Viewer, status: Status) -> Sections:
     attachments = []
     if state.base:
         try:
-            text = pinned_plan(viewer.context.state, state).text
+            text = pinned_plan(run).text
             attachments.append(Attachment(clip(state.path, 120), "plan", "the contract as it was started", text))
         except Refused as error:
             attachments.append(Attachment("plan", "plan", problem=clip(error.message, 200)))
@@ -40,7 +42,7 @@ def sections(viewer: Viewer, status: Status) -> Sections:
         began=state.started_at,
         ended=str(state.finished.get("ts") or ""),
         said=clip(str(state.finished.get("reason") or part(state.finished, "failed").get("error") or ""), 1000),
-        covers=facts(("ended as", state.end or "not ended")),
+        covers=facts(("ended as", state.how or "not ended")),
         tables=tuple(_tables(viewer, state)),
         attachments=tuple(attachments),
         notices=tuple(notices),
@@ -50,18 +52,18 @@ def sections(viewer: Viewer, status: Status) -> Sections:
         of_steps[str(number)] = Section(covers=facts(("skipped because", state.skipped.get(number))))
     changed = base.changed_at_end(viewer.context.root, state.base, read_files(state.finished.get("files")))
     commands: list[NamedCommand] = []
-    for command in state.verify:
+    for command in verify.read_rows(state.terms.verify):
         if command.argv and not command.exit:
             plain = Plain(command.argv, timeout=SECONDS)
-            commands.append((f"Verify of step {command.step}", plain, state.is_named))
+            commands.append((f"Verify of step {command.step}", plain, state.terms.is_named))
     return Sections(of_steps, whole, base=state.base, changed=changed, commands=commands)
 
 
 def _tables(viewer: Viewer, state: PlanState) -> list[Table]:
     review = critique.latest(viewer.context.root, viewer.context.state, state.plan) or {}
     shown = (
-        ("What omo ran to verify it", ("step", "text", "result", "why"), state.verified.get("results")),
-        ("What the machine had to be able to do", ("name", "status", "detail"), state.preflight.get("needs")),
+        ("What omo ran to verify it", ("step", "text", "result", "why"), state.verified.get("commands")),
+        ("What the machine had to be able to do", ("name", "status", "detail"), state.last("preflight").get("needs")),
         ("What the critic found", ("severity", "dimension", "line", "text"), review.get("findings")),
     )
     tables = []

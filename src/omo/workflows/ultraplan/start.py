@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from omo.engine.runs import CaseRun, give_way
 from omo.errors import Refused
 from omo.proof import base, changes
 from omo.state import store
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import gates, requests
-from omo.work.lifecycle import ASKED_ANEW, called_off, put_aside, put_aside_notes
-from omo.work.run import Caller, Run, load
+from omo.work.lifecycle import put_aside_notes
+from omo.work.run import Caller
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import preflight, progress, rules, sessions, verify
+from omo.workflows.ultraplan.flow import FLOW, items_of
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document, FenceGlobs, Session, refusal
+from omo.workflows.ultraplan.next_step import next_step
 from omo.workflows.ultraplan.progress import Progress
 from omo.workflows.ultraplan.refusals import (
     require_as_named,
@@ -28,9 +32,14 @@ from omo.workflows.ultraplan.refusals import (
     require_reviewed,
     require_shown,
 )
-from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, RunRow, pinned_path, states_of_text, tags
+from omo.workflows.ultraplan.run import PLAN, pinned_path, require_state, states_of_text, tags
 from omo.workflows.ultraplan.run_audit import RunStatus
-from omo.workflows.ultraplan.status import publish_end
+from omo.workflows.ultraplan.session import PlanSessionRow, PlanState, Terms
+from omo.workflows.ultraplan.status import publish
+
+if TYPE_CHECKING:
+    from omo.engine.case import CaseRow
+    from omo.state.rows import FenceLists
 
 MOST_SHOWN = 10
 MOST_UNCOMMITTED = 200
@@ -87,41 +96,28 @@ def start(caller: Caller, path: Path, number: int = 0, *, environ: Mapping[str, 
         is_named = require_as_named(caller, plan)
         unreviewed = require_reviewed(caller, plan, history, unreviewed)
         asked = preflight.check(document.needs, root, environ=environ, by=caller.by)
-        run = Run(PLAN, caller, PLAN.new_id(caller, tags(plan.digest, plan.path)))
-        rows = [preflight_row(caller, plan.path, asked)]
+        run = CaseRun(PLAN, caller, PLAN.new_id(caller, tags(plan.digest, plan.path)))
+        terms = replace(_terms(caller, contract, history), unreviewed=clip(unreviewed, 1000), is_named=is_named)
         notes = contract.advice
         spec = ""
-        if not asked.missing:
+        started = _started_row(run, contract, terms)
+        if asked.missing:
+            run.append(started, *preflight_rows(asked))
+        else:
             notes = [*put_aside_notes(caller, PLAN.name), *notes]
-            _put_aside(caller)
+            give_way(FLOW, caller)
             spec = write(run, "spec.md", sessions.render(plan, document, done=contract.done))
             write(run, "plan.md", plan.text)
-            row = _started_row(caller, contract, history)
-            rows.append({**row, "unreviewed": clip(unreviewed, 1000), "is_named": is_named})
-            rows += _skipped_rows(contract)
-        run.append(*rows)
+            run.append(started, *preflight_rows(asked), _first_round(run, contract, history))
+            run.append(*_settled_rows(run, contract))
     return begun(RunStatus(run, document, audit), asked, spec, notes)
 
 
 def begun(status: RunStatus, asked: preflight.Preflight, spec: str, notes: Sequence[str] = ()) -> Started:
     """Ledger before summary: a crash in between leaves a run that the next command finds."""
-    run = status.run
-    step = publish_end(status, session=run.caller.session)
-    return Started(run.require_whole(), step, spec, [str(need) for need in asked.missing], list(notes))
-
-
-def _put_aside(caller: Caller) -> None:
-    """A session that the user called off ends by their word: what is done of it stays done."""
-    user = called_off(caller, PLAN.name)
-    if user is None:
-        return
-    from omo.workflows.ultraplan import finish  # with all that an end needs, which no other start does
-
-    own = load(PLAN, user)
-    if own is not None and own.state is not None and own.state.is_open:
-        finish.abandon(own, ASKED_ANEW)
-    put_aside(user, PLAN.name)
-    caller.forget()
+    step = next_step(status)
+    publish(status, step, begins=True)
+    return Started(require_state(status.run), step, spec, [str(need) for need in asked.missing], list(notes))
 
 
 def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
@@ -132,7 +128,7 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
     document = _chosen(sessions.cut(plan, has_remote=preflight.has_remote(root)), known, number)
     contract = Contract(plan, document, known, [])
     _require_dependencies(contract)
-    unfinished = [state for state in contract.runs() if state.end != "pass" and state.root == caller.here]
+    unfinished = [state for state in contract.runs() if state.how != "pass" and state.root == caller.here]
     if unfinished and contract.done:
         steps = ", ".join(map(str, contract.done))
         raise Refused(
@@ -180,71 +176,71 @@ def _require_dependencies(contract: Contract) -> None:
         raise Refused(f"{depends}, and not every step of that passes the audit on this branch", fix=fix)
 
 
-def write(run: PlanRun, name: str, text: str) -> str:
+def write(run: CaseRun, name: str, text: str) -> str:
     store.make_dir(run.directory, run.caller.state)
     path = pinned_path(run.caller.state, run.id, name)
     store.replace(path, text)
     return path
 
 
-def preflight_row(caller: Caller, path: str, asked: preflight.Preflight) -> RunRow:
-    why = "; ".join(clip(str(need), 160) for need in asked.missing)
-    return {
-        "kind": "preflight",
-        "session": caller.session,
-        "path": path,
-        "needs": [asdict(need) for need in asked.needs],
-        "missing": [need.name for need in asked.missing],
-        "bypassed": asked.bypassed_by,
-        "why": clip(why, 400),
-    }
-
-
-def _skipped_rows(contract: Contract) -> list[RunRow]:
-    """What an earlier run of the session left out, as its plan allows, stays left out."""
-    rows: list[RunRow] = []
-    for step, reason in contract.progress.skipped.items():
-        if step in contract.session.steps:
-            rows.append({"kind": "skipped", "step": step, "reason": reason})
+def preflight_rows(asked: preflight.Preflight) -> list[PlanSessionRow]:
+    """Return what the machine was asked, and what it waits for, if something is missing."""
+    rows: list[PlanSessionRow] = [
+        {"kind": "preflight", "needs": list(map(asdict, asked.needs)), "bypassed": asked.bypassed_by}
+    ]
+    if asked.missing:
+        why = clip("; ".join(clip(str(need), 160) for need in asked.missing), 160)
+        missing = [need.name for need in asked.missing]
+        rows.append({"kind": "waits", "why": why, "asked": "Make it available, then:", "missing": missing})
     return rows
 
 
-def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow:
-    session, document = contract.session, contract.document
-    fence = document.fence or FenceGlobs()
+def _started_row(run: CaseRun, contract: Contract, terms: Terms) -> PlanSessionRow:
+    items = [item.data for item in items_of(contract.document)]
+    row: PlanSessionRow = {"kind": "started", "session": run.caller.session, "root": run.caller.here, "items": items}
+    return {**row, "terms": asdict(terms)}
+
+
+def _first_round(run: CaseRun, contract: Contract, history: History) -> CaseRow:
+    """Return the row that opens the session. It is recovered no more often than its earlier runs have left."""
+    depth = max((state.depth for state in contract.runs()), default=0)
+    globs = contract.document.fence or FenceGlobs()
+    fence: FenceLists = {"touch": list(globs.touch), "never": list(globs.never), "spec": contract.plan.path}
+    return {**run.round_row(None, 1 + depth), "fence": {**fence, "uncommitted": uncommitted(history)}}
+
+
+def _settled_rows(run: CaseRun, contract: Contract) -> list[CaseRow]:
+    """Return what is done of the session, and what an earlier run of it left out: as its plan allows, that stays so."""
+    rows = run.marked({str(step): "pass" for step in contract.done})
+    for step, reason in contract.progress.skipped.items():
+        if step in contract.session.steps:
+            rows += run.marked({str(step): "skipped"}, why=reason)
+    return rows
+
+
+def _terms(caller: Caller, contract: Contract, history: History) -> Terms:
+    session, plan = contract.session, contract.plan
     handoffs = []  # what the sessions of the plan left for those after them, oldest first
     left_behind: list[str] = []  # what earlier runs of it committed outside its fence: a new base makes nothing undone
     for state in contract.progress.states:
         if state.handoff:
             handoffs.append(f"session {state.number}: {state.handoff}")
         if state.number == session.number:
-            left_behind += [*state.left_behind, *map(str, state.finished.get("violations") or [])]
-    return {
-        "kind": "started",
-        "session": caller.session,
-        "path": contract.plan.path,
-        "plan": contract.plan.digest,
-        "number": session.number,
-        "order": [other.number for other in contract.plan.sessions],
-        "base": history.head,
-        "began": _began(caller, contract),
-        "runner": {path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
-        "root": caller.here,
-        "fence": {
-            "touch": list(fence.touch),
-            "never": list(fence.never),
-            "root": caller.here,
-            "spec": contract.plan.path,
-            "uncommitted": uncommitted(history),
-        },
-        "steps": [step.number for step in document.steps],
-        "verify": [command.row for command in verify.commands_of(document.steps)],
-        "done": {str(step): commit for step, commit in contract.done.items()},
-        "depth": max((state.depth for state in contract.runs()), default=0),
-        "left_behind": list(dict.fromkeys(left_behind))[:MOST_SHOWN],
-        "handoffs": handoffs[-MOST_SHOWN:],
-        "legacy": contract.plan.is_legacy,
-    }
+            left_behind += [*state.terms.left_behind, *(state.against if state.how else ())]
+    return Terms(
+        path=plan.path,
+        plan=plan.digest,
+        number=session.number,
+        order=[other.number for other in plan.sessions],
+        base=history.head,
+        began=_began(caller, contract),
+        runner={path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
+        done={str(step): commit for step, commit in contract.done.items()},
+        verify=[asdict(command) for command in verify.commands_of(contract.document.steps)],
+        is_legacy=plan.is_legacy,
+        left_behind=list(dict.fromkeys(left_behind))[:MOST_SHOWN],
+        handoffs=handoffs[-MOST_SHOWN:],
+    )
 
 
 def _began(caller: Caller, contract: Contract) -> str:
@@ -253,7 +249,7 @@ def _began(caller: Caller, contract: Contract) -> str:
     began = ""
     for state in contract.progress.states:
         if state.number == contract.session.number:
-            began = "" if state.end == "pass" else began or state.base
+            began = "" if state.how == "pass" else began or state.base
     asked = requests.typed(caller.events, "ultraplan") or requests.typed(caller.events, "ultraexecute")
     if began or not asked or gates.fold(caller.events, None).left is None:
         return began

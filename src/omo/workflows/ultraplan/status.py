@@ -5,25 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omo.state import runtime
-from omo.state.rows import EMPTY, read_files
+from omo.state.rows import EMPTY
 from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work import outcome
-from omo.work.publish import publish, publish_damage
 from omo.work.run import Caller
-from omo.work.status import DAMAGED, LONGEST_SHORT, Command, Item, NextStep, Status, command
+from omo.work.status import DAMAGED, Command, Item, NextStep, Status, command
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import StepAudit
+from omo.workflows.ultraplan.flow import FLOW, MOST_RECOVERIES
 from omo.workflows.ultraplan.next_step import next_step
-from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanState, from_top, pinned_path
+from omo.workflows.ultraplan.run import KIND, START, from_top, pinned_path
 from omo.workflows.ultraplan.run_audit import RunStatus, load_status
 
 if TYPE_CHECKING:
+    from omo.engine.case import CaseRow
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow, Summary
     from omo.work.viewer import Viewer
 
 LONGEST_SHOWN = 4000
+MOST_VIOLATIONS = 20
 # What begins it, by what the user typed, and the ends of a file that it is begun with as it is.
 NAMED_FILES = {"ultraexecute": ("",)}
 BEGINNINGS = {
@@ -33,7 +35,6 @@ BEGINNINGS = {
     ),
     "ultraexecute": (command(START, lead="once it is committed, and omo:critic found it sound"),),
 }
-MARKS = {"pass": "done", "drift": "failed", "missing": "open", "unknown": "waiting", "skipped": "cut"}
 
 
 def status(viewer: Viewer) -> Status | None:
@@ -77,8 +78,8 @@ def _facts(loaded: RunStatus) -> list[str]:
             facts.append(clip(f"fence: {'; '.join(lists) or 'the project'}", 200))
     if loaded.edited:
         facts.append(f"note: {loaded.edited}")
-    facts += loaded.audit.notes(is_ended=bool(state.end))
-    for note in state.handoffs:
+    facts += loaded.audit.notes(is_ended=bool(state.how))
+    for note in state.terms.handoffs:
         facts.append(f"handed over: {note}")
     if state.handoff:
         facts.append(f"for the next session: {state.handoff}")
@@ -107,7 +108,7 @@ def _item(loaded: RunStatus, step: StepAudit) -> Item:
     # What the plan says of it, but for what only the audit reads.
     fields = planned.fields if planned is not None else {}
     text = "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
-    title, mark = clip(step.title, 200), MARKS[step.status]
+    title, mark = clip(step.title, 200), FLOW.status(step.status).drawn
     return Item(str(step.step), title, step.status, mark, tuple(notes), overrides=skipped, text=text)
 
 
@@ -121,7 +122,7 @@ def in_lines(loaded: RunStatus) -> list[str]:
     exceptions = state.exceptions
     if status.outcome is not None:
         exceptions = status.outcome["exceptions"]
-        lines.append(f"ended as: {state.end}, {outcome.in_words(status.outcome)}")
+        lines.append(f"ended as: {state.how}, {outcome.in_words(status.outcome)}")
     if loaded.audit.steps:
         whole = " (of the whole session, from where it began)" if state.recovering else ""
         lines.append(f"audit: {loaded.audit.words}{whole}")
@@ -145,79 +146,34 @@ def in_lines(loaded: RunStatus) -> list[str]:
 
 def publish_status(loaded: RunStatus) -> NextStep:
     """Bring ledger and summary up to what git shows. A step that passes for the first time gives the budget back."""
-    step = next_step(loaded)
-    run, state, audit = loaded.run, loaded.state, loaded.audit
-    if loaded.problems:
-        publish_damage(run)
-        return step
+    run, step = loaded.run, next_step(loaded)
+    if loaded.state.is_open and not loaded.problems and (seen := seen_rows(loaded)):
+        run.append(*seen)
+    # Of a run that is over this is told once, so that what a person wakes again stays awake, or after a crash.
     told = run.caller.summary(KIND)
-    if state.is_open:
-        is_progress = bool(set(audit.passed) - set(state.seen))
-        row = {"verdict": audit.verdict, "passed": audit.passed, "missing": audit.missing}
-        if audit.steps:
-            run.require_whole()  # a project that was moved takes its fence along
-            if {**state.audited, **row} != state.audited:
-                run.append({"kind": "audited", **row})
-        publish(run, summarize(loaded, step), progressed=lambda old: is_progress)
-    elif told.get("run") == run.id and "fence" in told:
-        # A crash came between the ledger's last row and the session's.
-        publish(run, summarize(loaded, step))
+    if loaded.problems or loaded.state.is_open or (told.get("run") == run.id and "fence" in told):
+        publish(loaded, step)
     return step
 
 
-def publish_end(loaded: RunStatus, *, progressed: bool = False, session: str = "") -> NextStep:
-    """The run is over, or could not begin: said once. What a person wakes again later stays awake."""
-    step = next_step(loaded)
-    publish(loaded.run, summarize(loaded, step), session=session, progressed=lambda old: progressed)
-    return step
-
-
-def summarize(loaded: RunStatus, step: NextStep) -> Summary:
-    state, audit = loaded.state, loaded.audit
-    # What was skipped, as its plan allows, is neither done nor open.
-    left, passed = audit.missing, audit.passed
-    if not audit.steps:  # as the ledger has them
-        passed = list(state.finished.get("passed", state.seen))
-        left = sorted(set(state.steps).difference(passed, state.skipped))
-    open_count = len(left) or int(bool(audit.violations))  # what holds it open though every step passes
-    if state.end == "pass":
-        open_count = 0
-    if state.end == "failed":  # Stop reads this once the user has answered, and then nobody waits any more
+def publish(loaded: RunStatus, step: NextStep, *, begins: bool = False) -> None:
+    """Tell hooks how it stands: the next step by its name; of one that failed not who waits, for they read it once the
+    user has answered."""
+    if loaded.state.how == "failed":
         step = step._replace(why=f"step {step.item} failed")
-    following = None if step.action == "done" else step.short
-    if step.action == "execute":  # for Stop, which is short: the step by its name
+    elif step.action == "execute":
         to_do = loaded.document.step(int(step.item))
-        following = clip(f"step {step.item} {to_do.title if to_do else ''}", LONGEST_SHORT)
-    summary: Summary = {
-        "run": state.run,
-        "open": open_count,
-        "total": len({*left, *passed}),
-        "next": following,
-    }
-    if state.is_open:
-        summary["fence"] = state.fence
-    return {**summary, **_state(state, step)}
+        step = step._replace(why=f"step {step.item} {to_do.title if to_do else ''}", commands=())
+    loaded.run.publish(step, begins=begins)
 
 
-def _state(state: PlanState, step: NextStep) -> Summary:
-    """Under way, over, or waiting for a person who is asked how to go on."""
-    ended_as = outcome.of(state.finished)
-    why = ended_as["why"]
-    if state.lacks:
-        why = clip(str(state.preflight.get("why") or ""), 160)
-        question = f"Make it available, then: {step.command}"
-    elif state.is_open:
-        return {"state": "active"}
-    elif state.end == "failed":
-        question = f"Report: {state.finished.get('report')}; {step.command}"
-    elif state.end == "abandoned" and state.finished.get("actor") != "user":
-        question = "Begin it again, or leave it? omo plan status"
-    elif state.end == "pass":
-        files = read_files(state.finished.get("files"))
-        return {"state": "done", "outcome": ended_as, "at": str(state.finished.get("ts")), "files": files}
-    else:
-        return {"state": "done", "outcome": ended_as}
-    return {"state": "blocked", "why": why, "question": question, "told": False}
+def seen_rows(loaded: RunStatus) -> list[CaseRow]:
+    """Return the row of what git shows, if it is news."""
+    audit = loaded.audit
+    if not audit.steps:
+        return []
+    statuses = {str(step.step): step.status for step in audit.steps}
+    return loaded.run.marked(statuses, against=[str(violation) for violation in audit.violations[:MOST_VIOLATIONS]])
 
 
 def leave_to_another(caller: Caller, run: str) -> None:

@@ -6,35 +6,38 @@ import argparse
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from omo import options
 from omo.context import Context
+from omo.engine.runs import require_run
 from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
 from omo.work import agents, briefs, requests, session
-from omo.work.lifecycle import left_elsewhere, require
+from omo.work.lifecycle import left_elsewhere
 from omo.work.publish import reopen_if_changed
-from omo.work.run import Caller, caller_of, require_own
+from omo.work.run import Caller, caller_of
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import critique as critiques
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import progress, propose, rules
 from omo.workflows.ultraplan import start as starting
 from omo.workflows.ultraplan.critique import CriticVerdict
+from omo.workflows.ultraplan.flow import FLOW, MOST_RECOVERIES
 from omo.workflows.ultraplan.models import LONGEST_DEFECT, Document, PlanDefect, refusal
 from omo.workflows.ultraplan.next_step import NOT_STARTED, cancelled, next_step
 from omo.workflows.ultraplan.preflight import MISSING
 from omo.workflows.ultraplan.progress import Progress
 from omo.workflows.ultraplan.propose import Proposals
-from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, PLAN, PlanRun, PlanState, states_of_text
+from omo.workflows.ultraplan.run import KIND, states_of_text
 from omo.workflows.ultraplan.run_audit import audit_file, load_status
+from omo.workflows.ultraplan.session import PlanState
 from omo.workflows.ultraplan.start import Started
 from omo.workflows.ultraplan.status import in_lines, publish_status
-from omo.workflows.ultraplan.verify import by_steps
+from omo.workflows.ultraplan.verify import by_steps, read_rows
 
 
 def register(commands: options.Commands) -> None:
@@ -70,12 +73,6 @@ def register(commands: options.Commands) -> None:
 
 def _caller(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> Caller:
     return caller_of(context, context.session(arguments.session, looks=looks))
-
-
-def _own_run(arguments: argparse.Namespace, context: Context) -> PlanRun:
-    run = require(PLAN, _caller(arguments, context), arguments.named)
-    require_own(run)
-    return run
 
 
 def _path(arguments: argparse.Namespace, context: Context) -> Path:
@@ -209,11 +206,11 @@ def _data(state: PlanState, step: NextStep) -> dict[str, Any]:
         "state": state.word,
         "base": state.base,
         "depth": state.depth,
-        "legacy": state.is_legacy,
+        "legacy": state.terms.is_legacy,
         "fence": state.fence,
         "overrides": state.overrides,
         "session": {"number": state.number, "of": state.sessions},
-        "handoffs": list(state.handoffs),
+        "handoffs": state.terms.handoffs,
         "next": _next_data(step),
     }
 
@@ -236,7 +233,7 @@ def recover(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.plan is not None and arguments.named:
         raise BadInput("PLAN and --run each name what to go on with", fix="name one of them")
     if arguments.plan is None:
-        run = require(PLAN, caller, arguments.named)
+        run = recovering.named(caller, arguments.named)
     else:
         run = recovering.chosen(caller, _path(arguments, context))
     return _begun(recovering.recover(run, environ=context.environ), context)
@@ -254,27 +251,28 @@ def _begun(begun: Started, context: Context) -> Result:
         of += f", recovery {state.depth} of {MOST_RECOVERIES}"
     spec = os.path.relpath(begun.spec, context.root)
     steps = state.recovering or [step for step in state.steps if step not in state.before]
-    runnable = [command for command in state.verify if command.argv]
+    pinned = read_rows(state.terms.verify)
+    runnable = [command for command in pinned if command.argv]
     lines = [
         f"Plan session {state.run}{of}: {counted(len(steps), 'step')} from {state.base[:12]}",
         f"  spec         {spec}",
         f"  may change   {', '.join(state.fence['touch']) or 'anything'}",
         f"  never        {', '.join(state.fence['never']) or 'nothing named'}",
         *(f"  will run     {line}" for line in by_steps(runnable)),
-        *(f"  will not run {command}" for command in state.verify if not command.argv),
+        *(f"  will not run {command}" for command in pinned if not command.argv),
         *(f"  let through  {override}" for override in state.overrides),
         *(f"  done already step {step} {commit[:12]}".rstrip() for step, commit in state.before.items()),
-        *(f"  handed over  {note}" for note in state.handoffs),
+        *(f"  handed over  {note}" for note in state.terms.handoffs),
         f"Next: {begun.next.text}",
     ]
-    data = {**_data(state, begun.next), "spec": spec, "verify": [command.row for command in state.verify]}
+    data = {**_data(state, begun.next), "spec": spec, "verify": state.terms.verify}
     return Result(data, "\n".join(lines), notes=begun.notes)
 
 
 def skip(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan import finish as finishing  # with all that an end needs
 
-    run = _own_run(arguments, context)
+    run = require_run(FLOW, _caller(arguments, context), arguments.named)
     step = finishing.skip(run, arguments.step, arguments.reason)
     text = f"Step {arguments.step} is skipped, and the report says so.\nNext: {step.text}"
     return Result({"skipped": arguments.step, "next": _next_data(step)}, text)
@@ -300,8 +298,8 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.failed is None and (arguments.error or arguments.tried):
         raise BadInput("--error and --tried belong to --failed STEP", fix="omo plan finish --help")
     if arguments.abandon is None:
-        reopen_if_changed(_caller(arguments, context), PLAN.name)
-    run = _own_run(arguments, context)
+        reopen_if_changed(_caller(arguments, context), KIND)
+    run = require_run(FLOW, _caller(arguments, context), arguments.named)
     if arguments.abandon is not None:
         done = finishing.abandon(run, arguments.abandon, handoff=arguments.handoff)
     else:
@@ -316,7 +314,7 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
         "closed": done.closed,
         "report": done.path,
         "audit": ended.audit.to_json() if ended.audit.steps else None,
-        "verify": [result.row for result in done.results],
+        "verify": list(map(asdict, done.results)),
         "edited": ended.edited,
     }
     end = f"Closed as {done.verdict}." if done.closed else "Not closed: the session is still under way."
@@ -337,7 +335,7 @@ def audit(arguments: argparse.Namespace, context: Context) -> Result:
         lines += [f"          {clip(finding, 300)}" for finding in step.findings if finding not in shown.problems]
     if loaded.edited:
         lines.append(f"note: {loaded.edited}")
-    lines += shown.notes(is_ended=bool(loaded.state.end))
+    lines += shown.notes(is_ended=bool(loaded.state.how))
     since = f" since {shown.base[:12]}" if shown.base else ""
     lines.append(f"Verdict: {shown.words}{since}, {len(shown.passed)} of {len(shown.steps)} steps pass")
     if shown.verdict != "pass":

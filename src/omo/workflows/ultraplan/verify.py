@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 from omo.proof.outputs import printed_by
 from omo.proof.run import CommandOutcome, run
@@ -33,17 +33,6 @@ _QUIET = re.compile(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet|--silent")
 _SEARCHES = ("grep", "egrep", "fgrep", "rg", "ag")
 
 
-class VerifyRow(TypedDict, total=False):
-    """As a ledger has it; what was not run yet has no result, and what older ones have run no argv."""
-
-    step: int
-    text: str
-    argv: list[str]
-    exit: int
-    result: str
-    why: str
-
-
 @dataclass(frozen=True)
 class Verify:
     """One command of a step, `text` as it is shown. `argv` is empty where only a shell could run it. Once it was to be
@@ -55,11 +44,6 @@ class Verify:
     exit: int = 0
     result: str = ""
     why: str = ""
-
-    @property
-    def row(self) -> VerifyRow:
-        row: VerifyRow = {"step": self.step, "text": self.text, "argv": list(self.argv), "exit": self.exit}
-        return {**row, "result": self.result, "why": self.why}
 
     def __str__(self) -> str:
         return f"step {self.step}: {clip(self.text, 120)}"
@@ -105,8 +89,8 @@ def commands_of(steps: Sequence[Step]) -> list[Verify]:
     return commands
 
 
-def read_rows(rows: Sequence[VerifyRow]) -> tuple[Verify, ...]:
-    return tuple(Verify(**{**row, "argv": tuple(row.get("argv", ()))}) for row in rows)  # type: ignore[arg-type]
+def read_rows(rows: Sequence[Mapping[str, Any]]) -> tuple[Verify, ...]:
+    return tuple(Verify(**{**row, "argv": tuple(row["argv"])}) for row in rows)
 
 
 def _plain(line: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -47,6 +47,7 @@ class Finish:
     """One look at a run that is said to be finished."""
 
     proof: Proof
+    other_gates: Callable[[Proof], list[str]]  # of the project's that may show the work, each with when
     armed_at: str
     because: str = ""
     skipping: str = ""
@@ -321,7 +322,7 @@ class Finish:
             ways.append("a test that fails without the work would show it; then omo ulw done again")
         if any(each.verdict == verdicts.FLAKY for each in made):
             ways.append("mend what fails now and then, also if it did before the work; then omo ulw done again")
-        ways += [f"{way}; then omo ulw done again" for way in self.proof.other_gates]
+        ways += [f"{way}; then omo ulw done again" for way in self.other_gates(self.proof)]
         what = "nothing that omo saw proves the work"
         if self.lost:
             what = "it is not called proven with a shorter task"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from omo.context import Context
@@ -11,11 +11,12 @@ from omo.proof import base, experiment, form, gate_runs, own_commands, trying, t
 from omo.proof.gate_runs import CommandRun
 from omo.proof.project_checks import BUILD, TASKS, Check
 from omo.proof.run import child_environment
+from omo.proof.typed_commands import command_id
 from omo.proof.verdicts import Experiment
-from omo.state import paths, runtime
+from omo.state import paths
 from omo.text import clip
 from omo.work import gate_runner, requests, session
-from omo.work.gates import FoundGates, Gate, GateRun, Gates, pin_line
+from omo.work.gates import FoundGates, Gate, GateRun, Gates, SessionGates, pin_line
 from omo.work.status import BY_USER
 
 MOST_ROUNDS = 3
@@ -31,6 +32,7 @@ class Proof:
     look: base.Look
     whole: base.Look  # with what gates' own runs have written
     subject: gate_runs.Subject  # the same files, for the experiment
+    number_of_rows: int  # of the ledger, by which this is known
     # Each by the name of a gate: whose it is, empty where the agent chose it; what it said of exactly these files, with
     # the variables that a command has here; and what came of its experiment.
     owners: dict[str, str] = field(default_factory=dict)
@@ -40,51 +42,78 @@ class Proof:
     gets_nowhere: list[str] = field(default_factory=list)  # of the project's commands for its tests, why none does
     submodule: str = ""  # that was changed: no gate can be tried without that
     tests: list[str] = field(default_factory=list)  # the gates that run the project's own tests
-    other_gates: list[str] = field(default_factory=list)  # of the project's that may show the work, each with when
+
+    def is_of(self, known: Gates, whole: base.Look, number_of_rows: int) -> bool:
+        """Return whether nothing has come since."""
+        return self.gates is known and self.whole is whole and self.number_of_rows == number_of_rows
 
 
 class Prover:
-    """Runs the gates and experiments of which nothing is known on these files, and remembers what came of them:
-    `omo ulw done` asks again when the session went on meanwhile."""
+    """Runs the gates and experiments of which nothing is known on these files, and remembers what came of them."""
 
-    def __init__(self, context: Context, session: str, *, makes: bool, runs_gates: bool = True) -> None:
+    def __init__(self, context: Context, pinned: SessionGates, *, makes: bool, runs_gates: bool = True) -> None:
         self.context = context
-        self.session = session
+        self.pinned = pinned
         self.makes = makes  # runs on swapped files; an agent that gives its word asks for none
         self.runs_gates = runs_gates  # False where the agent says that one cannot be run
         self._experiments: dict[tuple[str, str], Experiment] = {}  # by command and tree
         self._owners: dict[str, str] = {}  # by command
+        self._covered: dict[tuple[str, bool, str], bool] = {}  # by both commands, and whether the first is the user's
         self._ran: set[str] = set()  # names of gates
         self._whole: base.Look | None = None  # the files as they were last seen, if nothing has run since
+        self._looked: Proof | None = None
+        self._chain = pinned.chain
         self._environ = child_environment(os.environ)
         self._env = gate_runs.environment_id(self._environ)
 
     def proof(self) -> Proof:
-        """What was shown on files that no run has changed: after a gate that formats them, all is asked once more."""
+        """What was shown on files that no run has changed: after a gate that formats them, all is asked once more. So
+        it is if the user typed something meanwhile, by which another verdict may come of the same runs."""
         self._whole = None
         for _ in range(MOST_ROUNDS):
-            tests_not_run = self._pin_project_tests(self._look())
-            before = self._look()
-            proof = self._round(before)
+            if self._chain is not self.pinned.chain:
+                self._chain = self.pinned.chain
+                self._experiments.clear()
+                self._forget_tests()
+            tests_not_run = self._pin_project_tests()
+            tree = self._look().look.tree
+            proof = self._round()
             proof.tests_not_run = tests_not_run
             gates_before = [gate.command for gate in proof.gates]
             proof.gets_nowhere = self._settle_tests()
-            is_settled = gates_before == [gate.command for gate in gate_runner.known_gates(self.context, self.session)]
-            if proof.look.tree == before.look.tree and is_settled:
+            is_settled = gates_before == [gate.command for gate in self.pinned.known]
+            if proof.look.tree == tree and is_settled and self._chain is self.pinned.chain:
                 break
-        proof.other_gates = self._gate_of_form(proof)
-        if any(made.verdict in verdicts.SHOWS_NO_RED for made in proof.experiments.values()):
-            proof.other_gates += self._gate_with_build(proof)
         return proof
 
-    def _round(self, before: Proof) -> Proof:
-        """What failed may pass by now, and then more can be proven; what proves nothing may write what the others read;
-        the experiments may write as well, so at last whatever nobody saw on these files is run."""
-        self._run_failures_again(before)
-        self._run_others(self._look())
+    def other_gates(self, proof: Proof) -> list[str]:
+        """Return the project's other gates that may show the work, each with when."""
+        others = self._gate_of_form(proof)
+        if any(made.verdict in verdicts.SHOWS_NO_RED for made in proof.experiments.values()):
+            others += self._gate_with_build(proof)
+        return others
+
+    def _round(self) -> Proof:
+        before = self._look()
+        for gate in self._failing(before):
+            # The files are the same, but what made it fail need not have been one: "a gate that asks git, committed
+            # after it failed". If it passes by now, more can be proven.
+            if self.runs_gates and gate.name not in self._ran:
+                self._run(gate)
+        known = self._look()
+        proving = self._proving(known)
+        for gate in known.gates:
+            if gate not in proving:  # first these, since they may write what the others read
+                self._run_unseen(known, gate)
         tried = self._look()
         self._make_experiments(tried)
-        return self._with_all_run(tried)
+        between = self._look()
+        for gate in between.gates:  # the experiments may have written as well
+            self._run_unseen(between, gate)
+        after = self._look()
+        after.experiments = tried.experiments
+        after.tests = [gate.name for gate in after.gates if self._covers_tests(after, gate)]
+        return after
 
     def _settle_tests(self) -> list[str]:
         """Find by trying which commands get to the project's tests, where that is not known, and pin these. Return a
@@ -96,8 +125,11 @@ class Prover:
             settled = self._settled(check)
             if settled is not None and settled.gets_nowhere:
                 in_vain += settled.lines
-        self.__dict__.pop("_tests", None)  # they are named anew, by what was found
+        self._forget_tests()  # they are named anew, by what was found
         return in_vain
+
+    def _forget_tests(self) -> None:
+        self.__dict__.pop("_tests", None)
 
     def _settled(self, check: Check) -> trying.Settled | None:
         """Have the gate that stands for the check give way if it does not get to the tests. None where the user pinned
@@ -135,19 +167,11 @@ class Prover:
 
     def _add_gate(self, name: str, check: Check, *, gave_way: bool = False) -> None:
         program = self._program_of(check.argv, check.cwd)
-        gates_of_session = gate_runner.session_gates(self.context, self.session)
-        gates_of_session.add(name, check.argv, cwd=check.cwd, program=program, gave_way=gave_way)
+        self.pinned.add(name, check.argv, cwd=check.cwd, program=program, gave_way=gave_way)
 
     def _name_for(self, check: Check, proof: Proof) -> str:
         taken = {gate.name: gate.argv for gate in proof.gates}
         return typed_commands.name_for(check.argv, taken) if check.name in taken else check.name
-
-    def _run_others(self, proof: Proof) -> None:
-        """First the gates by which nothing is proven, since they may write what the others read."""
-        proving = self._proving(proof)
-        for gate in proof.gates:
-            if gate not in proving:
-                self._run_unseen(proof, gate)
 
     def _make_experiments(self, proof: Proof) -> None:
         proving = self._proving(proof)
@@ -163,22 +187,11 @@ class Prover:
             proof.experiments[gate.name] = self._experiment(proof, gate)
         self._hold_tests_as_they_were(proof)
 
-    def _with_all_run(self, proof: Proof) -> Proof:
-        """The last look, with the experiments that were made, after each gate has run on the files as they are now."""
-        between = self._look()
-        for gate in between.gates:
-            self._run_unseen(between, gate)
-        after = self._look()
-        after.experiments = proof.experiments
-        after.tests = [gate.name for gate in after.gates if self._covers_tests(after, gate)]
-        return after
-
     def _gate_of_form(self, proof: Proof) -> list[str]:
         """The project's linter or type checker, only where the user spoke of it: nobody else is led to prove a task by
         a finding that has nothing to do with it."""
-        row = self.context.row(self.session)
-        events = runtime.vouched_rows(self.context.state, self.session)
-        task = "\n".join(requests.of_run(events, session.KIND, session.run_of(row) or "")).lower()
+        run = session.run_of(self.pinned.row) or ""
+        task = "\n".join(requests.of_run(self.pinned.rows, session.KIND, run)).lower()
         for check in self._found(proof):
             names = [check.name.rstrip("s"), *form.CHECKERS.intersection(check.argv)]
             is_meant = any(name in task for name in names)
@@ -205,9 +218,7 @@ class Prover:
         return paths.session_directory(self.context.environ, self.context.cwd)
 
     def _found(self, proof: Proof) -> list[Check]:
-        return FoundGates(
-            self.context.root, self.context.state, self._here, self.context.row(self.session), proof.gates
-        ).checks
+        return FoundGates(self.context.root, self.context.state, self._here, self.pinned.row, proof.gates).checks
 
     def _hold_tests_as_they_were(self, proof: Proof) -> None:
         """Where another gate proves, and nobody has seen the tests, or what the user pinned, pass with the old tests,
@@ -238,37 +249,45 @@ class Prover:
 
     def _look(self) -> Proof:
         """What is known of the gates; and of the files, which are looked at again only if something has run."""
-        known = gate_runner.known_gates(self.context, self.session)
+        known = self.pinned.known
         if self._whole is None:
             self._whole = base.look(self.context.root, known.base)
+        if self._looked is not None and self._looked.is_of(known, self._whole, len(self.pinned.rows)):
+            return self._looked
         subject = gate_runner.subject_of(self.context, known, self._whole, self._environ, makes=self.makes)
-        proof = Proof(known, self._whole.without(known.left_out), self._whole, subject)
+        proof = Proof(known, self._whole.without(known.left_out), self._whole, subject, len(self.pinned.rows))
         for path in proof.look.changed or ():
             if os.path.isfile(os.path.join(self.context.root, path, ".git")):
                 proof.submodule = path
         for gate in known:
-            proof.owners[gate.name] = self._owner(gate, known)
+            proof.owners[gate.name] = self._owner(gate)
             proof.results[gate.name] = gate.result_on(proof.look.tree, self._env)
+        self._looked = proof
         return proof
 
-    def _owner(self, gate: Gate, known: Gates) -> str:
+    def _owner(self, gate: Gate) -> str:
         if gate.is_users:
             return BY_USER
         if gate.command not in self._owners:
-            head = (known.base or {}).get("head")
+            head = (self.pinned.known.base or {}).get("head")
             self._owners[gate.command] = own_commands.owner(self.context.root, head, gate.argv, gate.cwd)
         return self._owners[gate.command]
 
     @cached_property
     def _tests(self) -> list[Check]:
         """The project's own tests as its files named them when the run began."""
-        known = gate_runner.known_gates(self.context, self.session)
+        known = self.pinned.known
         whole = self._whole or base.look(self.context.root, known.base)
         return known.project_tests(self.context.root, self.context.state, self._here, whole)
 
     def _covers(self, gate: Gate, check: Check, proof: Proof) -> bool:
-        head = (proof.gates.base or {}).get("head")
-        return own_commands.covers(self.context.root, head, gate.argv, gate.cwd, check, is_users=gate.is_users)
+        key = (gate.command, gate.is_users, command_id(check.argv, check.cwd))
+        if key not in self._covered:
+            head = (proof.gates.base or {}).get("head")
+            is_users = gate.is_users
+            covers = own_commands.covers(self.context.root, head, gate.argv, gate.cwd, check, is_users=is_users)
+            self._covered[key] = covers
+        return self._covered[key]
 
     def _covers_tests(self, proof: Proof, gate: Gate) -> bool:
         return any(self._covers(gate, check, proof) for check in self._tests)
@@ -276,9 +295,10 @@ class Prover:
     def _has_gate(self, check: Check, proof: Proof) -> bool:
         return any(self._covers(gate, check, proof) for gate in proof.gates)
 
-    def _pin_project_tests(self, proof: Proof) -> str:
+    def _pin_project_tests(self) -> str:
         """Nothing is proven past the project's own tests, so they become gates, unless only documents were changed. An
         end on the agent's word only says that they were not run. Why one of them is not run; empty where all are."""
+        proof = self._look()
         if self.makes and proof.subject.changed_documents_alone:
             return ""
         not_run = ""
@@ -309,13 +329,6 @@ class Prover:
                 failing.append(gate)
         return failing
 
-    def _run_failures_again(self, proof: Proof) -> None:
-        """The files are the same, but what made a gate fail need not have been one: "a gate that asks git, committed
-        after it failed"."""
-        for gate in self._failing(proof):
-            if self.runs_gates and gate.name not in self._ran:
-                self._run(gate)
-
     def _run_unseen(self, proof: Proof, gate: Gate) -> None:
         if self.runs_gates and proof.results[gate.name] is None:
             self._run(gate)
@@ -323,15 +336,28 @@ class Prover:
     def _experiment(self, proof: Proof, gate: Gate) -> Experiment:
         key = (gate.command, proof.look.tree)
         if key not in self._experiments:
-            seen = gate_runner.seen(gate, self._env)
-            made = experiment.prove(proof.subject, gate, seen, lambda: self._run(gate))
+            made = experiment.prove(proof.subject, gate, self._seen(gate), lambda: self._run(gate))
             if made.verdict == verdicts.NOT_MADE:
                 self._whole = None  # it may have ended between two runs
             self._experiments[key] = made
         return self._experiments[key]
 
+    def _seen(self, gate: Gate) -> list[CommandRun]:
+        """Return what this run saw of a gate, with the variables of now. A run under which files moved is none of any
+        files, nor is a failure that wrote some ("a test that passes once it has written its cache")."""
+        runs = []
+        for ran in gate.results:
+            if ran.env == self._env:
+                run = gate_runs.run_of(ran.row)
+                has_moved = ran.moved or (ran.failed and ran.left_out)
+                runs.append(replace(run, on_files="") if has_moved else run)
+        return runs
+
     def _run(self, gate: Gate) -> CommandRun:
-        ran = gate_runner.run_gates(self.context, self.session, gate.name, before=self._whole)
+        wanted = self.pinned.known.select(gate.name)
+        looked = self._look() if self._whole is not None else None
+        before = (looked.whole, looked.subject) if looked is not None else None
+        ran = gate_runner.run_loaded(self.context, self.pinned, wanted, before=before, owner=self._owner)
         self._whole = ran.whole
         self._ran.add(gate.name)
         return gate_runs.run_of(ran.results[0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 
 from omo.proof import gate_runs
-from omo.state import ledger, ownership, paths
 from omo.text import clip
 from omo.work import gates, times
 from omo.work.sections import Attachment, Section, Sections, facts
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
 
 
 def sections(viewer: Viewer, status: Status) -> Sections:
-    state = viewer.context.state
-    rows = ownership.believed(state, ledger.rows(paths.events_file(state, viewer.session)))
-    pinned = gates.fold(rows, run_of(viewer))
+    pinned = gates.fold(viewer.events, run_of(viewer))
     of_gates = {}
     for gate in pinned:
         tried: Mapping[str, GateResult] = {}

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from omo.state.rows import Summary
     from omo.work.files import Files
 
-# What was let through is neither passing nor open: it does not count, and is named beside what does.
-MARKS = {"pass": "done", "not run": "open"}
 RUN = command("omo gate run")
 LONGEST_TAIL = 1200
 LONGEST_REFUSAL = 600
@@ -70,36 +68,40 @@ def run_of(viewer: Viewer) -> str | None:
 
 def _item(gate: gates.Gate, now: base.Look | None, whose: str) -> Item:
     last = gate.last
-    mark = MARKS.get(gate.status, "failed")
+    mark = _mark(gate)
     overrides = []
     if gate.recorded:
         overrides = [f"a failure recorded as pre-existing: {clip(str(gate.recorded.get('evidence')), 200)}"]
     if gate.allowed:
         overrides = ["let through by the user"]
-    passing = None
-    if last is not None and (last.passed or gate.has_known_failures):
-        mark, passing = "done", last
-    elif gate.recorded or gate.allowed:
-        mark = "cut"
-    text = gates.in_words(gate)
-    if mark == "failed" and last is not None and last.why:  # it could not be judged
-        text += f"; {clip(last.why, 160)}"
-    notes = (text, whose)
+    command_line = text = gates.in_words(gate)
     if mark == "failed" and last is not None:
-        text += "\n" + block(last.tail, LONGEST_TAIL)
+        if last.why:  # it could not be judged
+            command_line += f"; {clip(last.why, 160)}"
+        text = f"{command_line}\n{block(last.tail, LONGEST_TAIL)}"
     item = Item(
         gate.name,
         title="",
         status=gate.status,
         mark=mark,
-        notes=notes,
-        receipt="fresh" if passing else "",
+        notes=(command_line, whose),
+        receipt="fresh" if mark == "done" else "",
         overrides=tuple(overrides),
         text=text,
     )
-    if passing is None or (now is not None and passing.tree == now.tree):
+    if mark != "done" or last is None or (now is not None and last.tree == now.tree):
         return item
-    return item.no_longer(_what_changed(passing, now))
+    return item.no_longer(_what_changed(last, now))
+
+
+def _mark(gate: gates.Gate) -> str:
+    """Say how views draw it. What was let through is neither passing nor open: it does not count, and is named beside
+    what does."""
+    if gate.last is not None and (gate.last.passed or gate.has_known_failures):
+        return "done"
+    if gate.recorded or gate.allowed:
+        return "cut"
+    return "open" if gate.last is None else "failed"
 
 
 def _what_changed(last: gates.GateRun, now: base.Look | None) -> str:

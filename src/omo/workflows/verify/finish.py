@@ -24,7 +24,7 @@ from omo.work import bound, outcome
 from omo.work.citations import require_cited
 from omo.work.files import Files
 from omo.work.judge import JudgeAnswer
-from omo.workflows.ultrawork.pins import Held, hold
+from omo.work.user_pins import Held, hold
 from omo.workflows.verify import claims
 from omo.workflows.verify.goals import attempts_left, let_stand
 from omo.workflows.verify.questions import pinned_commands

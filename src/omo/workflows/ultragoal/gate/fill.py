@@ -72,8 +72,9 @@ def fill(
     words: str = "",
     problem: str = "",
 ) -> Filled:
-    """`events` are what hooks saw in the session, `words` what is said of the goal by whoever closes it. `problem` is
-    why the command that was to show the goal shows nothing, which other evidence does not make good."""
+    """Fill in the gate of a goal. `events` are what hooks saw in the session, `words` what is said of the goal by
+    whoever closes it. `problem` is why the command that was to show the goal shows nothing, which other evidence does
+    not make good."""
     recorded = _recorded(subject)
     cited = frozenset(str(evidence.row["path"]) for evidence in recorded)
     valid = [evidence for evidence in recorded if not evidence.problem]
@@ -122,19 +123,20 @@ def fill(
 
 
 def _evidence_of_gate(gate: Gate) -> GoalEvidence:
-    """A gate of the session that passes now."""
+    """Return what a gate of the session shows that passes now."""
     command = shlex.join(gate.argv)
     row = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name, "description": command}
     return GoalEvidence(row, command, "package")
 
 
 def _may_fail(subject: GateSubject, gate: Gate) -> bool:
-    """It failed before the work, the user let it through, or it never passed and goals are left that may mend it."""
+    """Return whether a gate may fail: before the work it did, the user let it through, or it never passed and goals are
+    left that may mend it."""
     return bool(gate.recorded or gate.allowed) or (not subject.is_final and not gate.has_passed)
 
 
 def _review_problem(goal: Goal, subject: GateSubject, agent: str, review: Review | None, cited: frozenset[str]) -> str:
-    """Why the word of a reviewer is missing; empty where it was seen to find the files as they are now clean."""
+    """Say why the word of a reviewer is missing; empty if it was seen to find the files as they are now clean."""
     if review is None:
         brief = f"omo ultragoal brief {reviewers.INDEPENDENT[agent]}"
         return f"{agent} was not seen to review {goal.id}: start that agent with this as its whole prompt: {brief}"
@@ -152,7 +154,7 @@ def _review_problem(goal: Goal, subject: GateSubject, agent: str, review: Review
 
 
 def _executor_qa(goal: Goal, valid: list[GoalEvidence], review: Review | None) -> Json:
-    """The reviewer's own rows where it returned some; all others from what was recorded."""
+    """Make the section of QA: of the reviewer's own rows if it returned some, else of what was recorded."""
     report: Json = {}
     verdict, words = "", ""
     sources: list[str] = []
@@ -183,13 +185,13 @@ def _executor_qa(goal: Goal, valid: list[GoalEvidence], review: Review | None) -
 
 
 def _why_outdated(recorded: list[GoalEvidence], *, is_attack: bool) -> str:
-    """Why what was recorded shows nothing any more."""
+    """Say why what was recorded shows nothing any more."""
     problems = [evidence.problem for evidence in recorded if evidence.problem and bool(evidence.scenario) == is_attack]
     return "; ".join(dict.fromkeys(problems))
 
 
 def _coverage(goal: Goal, contract: str, surfaces: Rows, cases: Rows, own: Rows) -> Json:
-    """The goal as one obligation, with all that shows it."""
+    """Make one obligation of the goal, with all that shows it."""
     coverage: Json = {"id": "contract-1", "contractRef": contract, "obligation": goal.objective, "status": "covered"}
     for name, rows in (("surfaceEvidenceRefs", surfaces), ("adversarialCaseRefs", cases), ("artifactRefs", own)):
         if rows:
@@ -198,7 +200,7 @@ def _coverage(goal: Goal, contract: str, surfaces: Rows, cases: Rows, own: Rows)
 
 
 def _surfaces(contract: str, valid: list[GoalEvidence]) -> Rows:
-    """Each surface that was used, with what shows it; a page also by its pictures."""
+    """Make a row for each surface that was used, with what shows it; a page also by its pictures."""
     cited: dict[str, Rows] = {}
     for evidence in valid:
         if evidence.surface:
@@ -225,7 +227,7 @@ def _cases(contract: str, valid: list[GoalEvidence]) -> Rows:
 
 
 def _recorded(subject: GateSubject) -> list[GoalEvidence]:
-    """What was recorded or added for the goal, the newest at each path."""
+    """Return what was recorded or added for the goal, the newest at each path."""
     newest = {}
     for artifact in artifacts.list_artifacts(subject.state, subject.goal):
         newest[artifact.path] = artifact
@@ -244,7 +246,8 @@ def _recorded(subject: GateSubject) -> list[GoalEvidence]:
 
 
 def _evidence_of_run(subject: GateSubject, row: Json, changed: str) -> GoalEvidence:
-    """A command that omo ran, and a file that changed since. Only an attempt to break the work may end as it likes."""
+    """Return what a command shows that omo ran, unless a file has `changed` since. Only an attempt to break the work
+    may end as it likes."""
     try:
         record = replay.parse_replay(documents.load(subject.root / row["path"]))
     except BadInput as error:
@@ -261,7 +264,7 @@ def _evidence_of_run(subject: GateSubject, row: Json, changed: str) -> GoalEvide
 
 
 def _evidence_of_file(subject: GateSubject, row: Json) -> GoalEvidence:
-    """A file that somebody added; its kind is told by its name and content."""
+    """Return what a file shows that somebody added. Its name and content tell its kind."""
     path, surface = subject.root / row["path"], ""
     if path.suffix.lower() in PICTURES:
         row["kind"] = "screenshot"
@@ -280,7 +283,7 @@ def _evidence_of_file(subject: GateSubject, row: Json) -> GoalEvidence:
 
 
 def _architect_review(review: Review | None) -> Json:
-    """What the architect was seen to say; without a clean review, a form to fill in."""
+    """Make the section of what the architect was seen to say; without a clean review, a form to fill in."""
     section: Json = {**dict.fromkeys(VERDICTS, ""), "evidence": "", "commands": [], "blockers": []}
     if review is not None:
         report = reviewers.last_report(review.message.text)
@@ -315,7 +318,7 @@ def _file_or_gate(row: Json) -> object:
 
 
 def cleaner_report(events: list[SessionEvent], since: str) -> str:
-    """The newest report of the cleaner that a hook saw an agent end with."""
+    """Return the newest report of the cleaner that a hook saw an agent end with."""
     report = ""
     for row in events:
         message = row.get("message")

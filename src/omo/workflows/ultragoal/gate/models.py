@@ -50,12 +50,12 @@ def defects_at(path: str, messages: Iterable[str]) -> list[GateDefect]:
 
 
 def shown(value: object, longest: int = 80) -> str:
-    """A value of the gate, as it was written."""
+    """Show a value of the gate as it was written."""
     return clip(json.dumps(value, ensure_ascii=False, default=str), longest)
 
 
 def load(given: str, cwd: str | Path, option: str = "--quality-gate-json") -> object:
-    """A gate, or its part, as it is handed in: JSON itself, or the name of a file that holds it."""
+    """Read a gate, or a part of one, as it is handed in: JSON itself, or the name of a file that holds it."""
     document = documents.of_option(given, cwd, option, fix=INIT)
     try:
         json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False).encode("utf-8")
@@ -66,7 +66,7 @@ def load(given: str, cwd: str | Path, option: str = "--quality-gate-json") -> ob
 
 
 def _yes(value: bool) -> bool:
-    """Literal[True] would take 1 for it."""
+    """Accept true alone; Literal[True] would take 1 for it."""
     if not value:
         raise ValueError("run the whole verification again after the last change, then say true")
     return value
@@ -140,7 +140,7 @@ SHORTEST_REASON, FEWEST_WORDS, FEWEST_DIFFERENT = 32, 5, 4
 
 
 def _sentence(text: str) -> str:
-    """Long enough, of words, and not one word over and over."""
+    """Accept a text that is long enough, of words, and not one word over and over."""
     words = [word.lower() for word in text.split() if any(map(str.isalnum, word))]
     is_long = len(" ".join(words)) >= SHORTEST_REASON and len(words) >= FEWEST_WORDS
     if not is_long or len(set(words)) < FEWEST_DIFFERENT:
@@ -285,7 +285,7 @@ class ExecutorQa(GateSection):
 
     @property
     def citing(self) -> list[SurfaceEvidence | AdversarialCase | Coverage]:
-        """All rows that have to show something."""
+        """Return all rows that have to show something."""
         return [*self.surfaces, *self.adversarialCases, *self.coverage]
 
     @model_validator(mode="after")
@@ -310,7 +310,7 @@ S = TypeVar("S", bound=GateSection)
 
 
 def read_section(model: type[S], document: dict[str, Any], name: str) -> tuple[S | None, list[GateDefect]]:
-    """One section of a gate, or all that is wrong with it."""
+    """Read one section of a gate, or return all that is wrong with it."""
     if name not in document:
         return None, [GateDefect(name, "is missing")]
     defects = []

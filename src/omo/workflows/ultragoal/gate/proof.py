@@ -50,7 +50,8 @@ EVIDENCE = ".sisyphus/evidence/"  # where omo records it, and writes it anew
 
 
 def shape_of(kind: str) -> str:
-    """The last word that names a shape decides: `browser-screenshot` is a screenshot. All else is some report."""
+    """Return the shape of a kind. The last word that names one decides: `browser-screenshot` is a screenshot. All else
+    is some report."""
     for word in reversed(re.split(r"[-_\s]+", kind.lower())):
         if word in SHAPES:
             return SHAPES[word]
@@ -145,7 +146,7 @@ class GateProver:
         self.evidence = {artifact.id: examine(artifact, subject) for artifact in qa.artifactRefs}
 
     def cited_by(self, row: Any) -> list[tuple[str, Evidence]]:
-        """What a row cites, with the place where it does."""
+        """Return what a row cites, with the place where it does."""
         cited = []
         for place, name in refs_of(row, "artifactRefs"):
             if name in self.evidence:
@@ -153,11 +154,11 @@ class GateProver:
         return cited
 
     def prove(self, evidence: Evidence, family: str) -> list[GateDefect]:
-        """Why it does not prove a surface of this family; "" is any."""
+        """Say why it does not prove a surface of this family; "" is any."""
         defects = list(evidence.defects)
         artifact = evidence.artifact
         if evidence.shape == AUTOMATION and evidence.path:
-            problems = media.transcript_defects(evidence.path, family, self.subject.started_at)
+            problems = media.transcript_defects(evidence.path, family)
             defects += _shows_nothing(evidence, problems)
         elif evidence.shape == REPLAY and evidence.path:
             defects += self._replay(evidence, evidence.path)
@@ -180,7 +181,7 @@ class GateProver:
         return defects_at(place, self.outcomes[evidence.id])
 
     def _outcome(self, evidence: Evidence, record: Record) -> list[str]:
-        """Why the record is not what the command says: omo has run it on these files, or runs it again."""
+        """Say why the record is not what the command says: omo has run it on these files, or runs it again."""
         subject = self.subject
         own = artifacts.recording(subject.state, subject.root, evidence.artifact.path, subject.goal)
         if own is not None and own.files is not None:
@@ -204,12 +205,12 @@ class GateProver:
 
 
 def refs_of(row: Named, key: str) -> list[tuple[str, str]]:
-    """Each name a row gives, with the place it stands at."""
+    """Return each name that a row gives, with the place it stands at."""
     return [(f"{row.place}.{key}[{index}]", name) for index, name in enumerate(getattr(row, key))]
 
 
 def changed_since(subject: GateSubject, files: Base | None, cited: Collection[str]) -> str:
-    """A file of the work that is another one now; empty where none is."""
+    """Return a file of the work that is another one now; empty if none is."""
     changed = base.look(str(subject.root), files).changed
     if changed is None:
         return "nobody knows which files"
@@ -219,7 +220,7 @@ def changed_since(subject: GateSubject, files: Base | None, cited: Collection[st
 
 
 def gate_problem(subject: GateSubject, gate: Gate, cited: Collection[str]) -> str:
-    """Why a gate of the session shows nothing; empty where omo saw it pass on these very files since the goal began."""
+    """Say why a gate of the session shows nothing; empty if omo saw it pass on these files since the goal began."""
     last = gate.last
     # The command that closes a goal runs the gates and starts the next one, all at one moment.
     if last is None or seconds(last.row["ts"]) <= subject.started_at:
@@ -232,8 +233,8 @@ def gate_problem(subject: GateSubject, gate: Gate, cited: Collection[str]) -> st
 
 
 def about_the_work(root: str, files: Base | None, changed: Iterable[str], cited: Collection[str]) -> set[str]:
-    """Of the files that changed since `files` those that tell of the work and are none of it: cited, no code, and not
-    there then. Whoever cites a source, or a page that was looked at, cannot hide that it was changed."""
+    """Return those of the files that changed since `files` that tell of the work and are none of it: cited, no code,
+    and not there then. Whoever cites a source, or a page that was looked at, cannot hide that it was changed."""
     there = set((files or {}).get("files") or ())
     candidates = []
     for path in changed:

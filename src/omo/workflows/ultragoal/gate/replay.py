@@ -94,15 +94,13 @@ class Record(Strict):
 
 
 def parse_replay(document: object) -> Record:
-    """BadInput with everything that is wrong in `defects`."""
+    """Read a record. Raises BadInput with everything that is wrong in `defects`."""
     return validated(Record, document, what="the replay record", fix=RECORD_FIX)
 
 
 def speaks_of_project(root: str, head: str | None, argv: Sequence[str], cwd: str) -> bool:
-    """Whether a command that nobody pinned runs anything of the project, or reads a file of it.
-
-    What prints a text that it was given, or a version, shows nothing of the work.
-    """
+    """Return whether a command that nobody pinned runs anything of the project, or reads a file of it. What prints a
+    text that it was given, or a version, shows nothing of the work."""
     files = files_at(root, head)
     tests = calls.of_tests(calls.programs(files, argv, cwd))
     if own_commands.named_in(files, argv, cwd) or (tests and NO_TESTS.isdisjoint(argv)):
@@ -158,7 +156,7 @@ def record(argv: Sequence[str], root: Path, cwd: str, timeout: float, environ: M
 
 
 def no_success(argv: Sequence[str], exit_code: int) -> str:
-    """Why a run that was to show the work shows nothing; empty where it ended well."""
+    """Say why a run that was to show the work shows nothing; empty if it ended well."""
     return f"{clip(shlex.join(argv), 100)} ended with exit {exit_code}, which is no success" if exit_code else ""
 
 
@@ -177,7 +175,7 @@ def replay(record: Record, root: Path, pins: Sequence[GateCommand], environ: Map
 
 
 def _run(argv: Sequence[str], cwd: Path, timeout: float, environ: Mapping[str, str]) -> CommandOutcome:
-    """As the user would run it, with the tools of the project that are on their PATH, such as a virtual environment;
+    """Run it as the user would, with the tools of the project that are on their PATH, such as a virtual environment;
     but nothing is found by the directory it runs in."""
     directories = [entry for entry in environ.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
     environment = {**child_environment(environ), "PATH": os.pathsep.join(directories), "CI": "1", "NO_COLOR": "1"}
@@ -208,7 +206,7 @@ def _differences(record: Record, outcome: CommandOutcome, places: Mapping[str, s
 
 
 def _difference(name: str, recorded: str, replayed: str, places: Mapping[str, str]) -> Iterator[str]:
-    """The first line that differs."""
+    """Yield the first line that differs."""
     expected, got = normalise(recorded, places).split("\n"), normalise(replayed, places).split("\n")
     pairs = itertools.zip_longest(expected, got, fillvalue="(nothing more)")
     for number, (before, now) in enumerate(pairs, start=1):
@@ -218,7 +216,7 @@ def _difference(name: str, recorded: str, replayed: str, places: Mapping[str, st
 
 
 def normalise(text: str, places: Mapping[str, str]) -> str:
-    """Output without what differs from one honest run to the next. `places` are directories and their tokens."""
+    """Return output without what differs from one honest run to the next. `places` are directories and their tokens."""
     text = plain(text)
     for place in sorted(places, key=len, reverse=True):
         if len(place) >= SHORTEST_PLACE:

@@ -100,7 +100,7 @@ PROSE = (".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc")
 
 
 def inspect(document: object, subject: GateSubject) -> Inspection:
-    """Every defect of a gate, and what of its evidence proves the goal."""
+    """Find every defect of a gate, and what of its evidence proves the goal."""
     inspection = Inspection()
     if not isinstance(document, dict):
         text = f"must be an object with {', '.join(SECTIONS)}, not {shown(document)}"
@@ -120,14 +120,14 @@ def inspect(document: object, subject: GateSubject) -> Inspection:
 
 
 def inspect_qa(executor_qa: object, subject: GateSubject) -> Inspection:
-    """Only executorQa, by the same rules."""
+    """Inspect executorQa alone, by the same rules."""
     inspection = Inspection()
     _inspect_qa({"executorQa": executor_qa}, subject, inspection)
     return inspection
 
 
 def _check_cleaner_report(evidence: str, inspection: Inspection) -> None:
-    """The cleaner's report travels in iteration.evidence. One that does not pass is refused, a missing one noted."""
+    """Refuse a cleaner's report in iteration.evidence that does not pass; note that there is none."""
     has_report = inspection.has_cleaner = CLEANED in evidence.upper()
     if BLOCKED.search(evidence) or (has_report and not PASSED.search(evidence)):
         text = (
@@ -156,7 +156,7 @@ def _inspect_qa(document: dict[str, object], subject: GateSubject, inspection: I
 
 
 def _link_defects(qa: ExecutorQa) -> list[GateDefect]:
-    """What is wrong with the links: each leads to a row that was a success, and not everything is out of scope."""
+    """Say what is wrong with the links: each leads to a row that was a success, and not everything is out of scope."""
     defects = []
     for row in qa.citing:
         for key, target in LINKS.items():
@@ -178,7 +178,7 @@ def _link_defects(qa: ExecutorQa) -> list[GateDefect]:
 
 
 def _evidence_defects(prover: GateProver) -> list[GateDefect]:
-    """What is wrong with the evidence that rows cite."""
+    """Say what is wrong with the evidence that rows cite."""
     qa = prover.qa
     defects: list[GateDefect] = []
     for surface in qa.surfaces:
@@ -200,7 +200,7 @@ def _is_refused(cited: Evidence, family: str) -> bool:
 
 
 def _kind_defects(prover: GateProver, row: SurfaceEvidence) -> list[GateDefect]:
-    """What kinds are missing. Whether an artifact is what its kind says is told at the artifact itself."""
+    """Say which kinds are missing. Whether an artifact is what its kind says is told at the artifact itself."""
     family = SURFACES[row.surface]
     demand = DEMANDS[family]
     cited = [artifact for _, artifact in prover.cited_by(row) if not _is_refused(artifact, family)]
@@ -213,7 +213,7 @@ def _kind_defects(prover: GateProver, row: SurfaceEvidence) -> list[GateDefect]:
 
 
 def _exemption_defects(prover: GateProver, cited: Evidence, claim: ReplayExempt) -> list[GateDefect]:
-    """What is wrong with the evidence that is to show the run instead; an exemption that stands is noted."""
+    """Say what is wrong with the evidence that is to show the run instead. Note an exemption that stands."""
     path = f"{cited.artifact.place}.replayExempt"
     defects = list(cited.defects)
     for index, name in enumerate(claim.fallbackArtifactRefs):
@@ -230,7 +230,7 @@ def _exemption_defects(prover: GateProver, cited: Evidence, claim: ReplayExempt)
 
 
 def suite_triggers(subject: GateSubject) -> list[str]:
-    """Changed files that the project declared as computer control. Prose about it does not count."""
+    """Return the changed files that the project declared as computer control. Prose about it does not count."""
     patterns = []
     for glob in subject.control_globs:
         try:
@@ -245,8 +245,8 @@ def suite_triggers(subject: GateSubject) -> list[str]:
 
 
 def _suite_defects(prover: GateProver) -> list[GateDefect]:
-    """What is wrong with the suite: each case is there, belongs to an obligation, and cites one valid picture, capture
-    or transcript."""
+    """Say what is wrong with the suite: each case is there, belongs to an obligation, and cites one valid picture,
+    capture or transcript."""
     changed = suite_triggers(prover.subject)
     if not changed:
         return []

@@ -7,14 +7,18 @@ import os
 from pathlib import Path
 
 from omo import options, settings
-from omo.cli.ulw import waits_for_user
 from omo.context import Context
-from omo.errors import BadInput
-from omo.proof import globs, kept_commands, typed_commands
+from omo.errors import BadInput, Refused
+from omo.proof import base, gate_runs, globs, kept_commands, typed_commands
+from omo.proof.run import child_environment
 from omo.result import EXIT_CODES, Result
 from omo.state import paths
 from omo.text import clip
 from omo.work import gate_runner, gates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
 
 
 def register(commands: options.Commands) -> None:
@@ -69,13 +73,46 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 
 def record(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
-    gate = gates.current(context.state, name, context.row(name)).get(arguments.name)
+    pinned = gate_runner.load(context, name)
+    gate = pinned.known.get(arguments.name)
     if gate is not None and gate.is_users and gate.last is not None and not gate.is_closed and context.is_agent:
-        raise waits_for_user(context, name, [gate])
-    failed_without = gate is not None and gate_runner.failed_without_work(context, name, gate)
-    gates_of_session = gate_runner.session_gates(context, name)
-    gates_of_session.record_pre_existing(arguments.name, arguments.evidence, failed_without=failed_without)
+        from omo.workflows.ultrawork.judging import waits_for_user  # which loads pydantic
+
+        raise waits_for_user(pinned, [gate])
+    evidence = arguments.evidence.strip()
+    if len(evidence) < gates.SHORTEST_REASON:
+        raise BadInput(
+            f"--evidence {arguments.evidence!r} is too short to show anything", fix="say what fails and how you know"
+        )
+    failed_without = gate is not None and _failed_without_work(context, pinned.known, gate)
+
+    def decide(known: gates.Gates) -> tuple[None, list[SessionEvent]]:
+        _require_failure_from_before(known.known(arguments.name), failed_without=failed_without)
+        return None, [{"kind": "gate-recorded", "name": arguments.name, "how": "pre-existing", "evidence": evidence}]
+
+    pinned.change(decide)
     return Result({"gate": arguments.name}, f"Gate {arguments.name}: its failure is recorded as pre-existing.")
+
+
+def _failed_without_work(context: Context, known: gates.Gates, gate: gates.Gate) -> bool:
+    """Return whether the experiment has seen it fail on the files as they were."""
+    whole = base.look(context.root, known.base)
+    environ = child_environment(os.environ)
+    return gate_runs.failed_without(gate_runner.subject_of(context, known, whole, environ), gate)
+
+
+def _require_failure_from_before(gate: gates.Gate, *, failed_without: bool) -> None:
+    """It failed, and either this run saw that on the files as they were, or the experiment did."""
+    if not gate.has_failed:
+        raise Refused(
+            f"gate {gate.name} has no failure to record: {gate.status}", fix=f"run it first: omo gate run {gate.name}"
+        )
+    if not failed_without and not any(ran.failed and ran.changed == {} for ran in gate.results):
+        raise Refused(
+            f"nobody has seen gate {gate.name} fail without the work",
+            fix="omo ulw done runs one that the project names without the work; then record it; "
+            f"one that you chose: mend it, or omo gate remove {gate.name}, which the end tells",
+        )
 
 
 def remove(arguments: argparse.Namespace, context: Context) -> Result:

@@ -1,0 +1,53 @@
+"""Ultraplan as data: how a step can stand, and what a look at git makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from omo.engine.case import CaseItem
+from omo.engine.flow import Flow, ItemMark, ItemStatus
+from omo.workflows.ultraplan.models import Document
+from omo.workflows.ultraplan.session import PlanState
+
+MOST_RECOVERIES = 2
+
+
+def turn(mark: ItemMark, result: str, iteration: int) -> ItemMark:
+    """Take the status that git shows. What was once seen to pass stays seen, whatever a later look says."""
+    if result == "pass" and mark.last_pass_iteration is None:
+        return replace(mark, status=result, last_pass_iteration=iteration)
+    return replace(mark, status=result)
+
+
+def items_of(document: Document) -> list[CaseItem]:
+    return [CaseItem(str(step.number), step.title, []) for step in document.steps]
+
+
+def read(path: Path) -> list[CaseItem]:
+    """Read the steps of a plan."""
+    from omo.workflows.ultraplan import document as documents  # which loads the reader of Markdown
+
+    return items_of(documents.load(path, path.parent))
+
+
+FLOW = Flow(
+    name="ultraplan",
+    command="plan",
+    given="PLAN",
+    run_name="plan session",
+    unit="step",
+    prefix="p",
+    read=read,
+    turn=turn,
+    statuses=(
+        ItemStatus("drift", "failed", "To mend"),
+        ItemStatus("missing", "open", "To do"),
+        ItemStatus("unknown", "waiting", "Not known"),
+        ItemStatus("skipped", "cut", "Left out, as the plan allows"),
+        ItemStatus("pass", "done", "Done"),
+    ),
+    begins_as="missing",
+    goes_on=True,
+    case=PlanState,
+)

@@ -1,0 +1,194 @@
+"""A plan session as its ledger tells it: a case of the engine, whose items are the steps of the session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from omo.engine.case import Case, CaseRow
+from omo.work.outcome import exception, repaired
+from omo.workflows.ultraplan import verify
+from omo.workflows.ultraplan.verify import Verify
+
+if TYPE_CHECKING:
+    from omo.state.rows import LetThrough
+
+
+class PlanSessionRow(CaseRow, total=False):
+    """What the rows of a plan session have besides."""
+
+    # preflight: what the machine was asked, or what let that be left out
+    needs: list[dict[str, Any]]
+    bypassed: str
+    # verified: what the Verify commands said when they last ran
+    commands: list[dict[str, Any]]
+    # handed-over: what the next session should know
+    handoff: str
+    # ended
+    head: str | None
+    audit: str
+    failed: dict[str, Any]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a session was begun with, and is held to."""
+
+    path: str = ""  # the plan's
+    plan: str = ""  # the digest of its text
+    number: int = 1  # which session of the plan it is
+    order: list[int] = field(default_factory=list)  # its sessions, in the order they can be carried out
+    base: str = ""
+    began: str = ""  # the base of the first run of the session, where that was another
+    runner: dict[str, str] = field(default_factory=dict)  # what changes what a test runner does, as it was then
+    done: dict[str, str] = field(default_factory=dict)  # steps that were done before, with their commits
+    verify: list[dict[str, Any]] = field(default_factory=list)  # the commands that were pinned
+    unreviewed: str = ""
+    is_named: bool = False  # the user named this very text after /omo:ultraexecute
+    is_legacy: bool = False  # a plan before 1.7: no critic looked, and manifests may have been made up
+    left_behind: list[str] = field(default_factory=list)  # what earlier runs of the session changed outside its fence
+    handoffs: list[str] = field(default_factory=list)  # what earlier sessions of the plan left for this one
+
+
+@dataclass
+class PlanState(Case):
+    """A run as its rows tell it. A recovery is a round more: the same session, with all its steps and its base."""
+
+    @property
+    def terms(self) -> Terms:
+        given = self.started.get("terms") or {}
+        return Terms(**{name: given[name] for name in Terms.__dataclass_fields__ if name in given})
+
+    @property
+    def path(self) -> str:
+        return self.terms.path
+
+    @property
+    def plan(self) -> str:
+        return self.terms.plan
+
+    @property
+    def number(self) -> int:
+        return self.terms.number
+
+    @property
+    def base(self) -> str:
+        """The commit it began at; empty if something was missing, so that nothing began."""
+        return self.terms.base if self.opened else ""
+
+    @property
+    def sessions(self) -> int:
+        return len(self.terms.order)
+
+    @property
+    def started_at(self) -> str:
+        return str(self.started.get("ts") or "")
+
+    @property
+    def by(self) -> str:
+        """Who started it."""
+        return str(self.started.get("actor") or "agent")
+
+    @property
+    def word(self) -> str:
+        if self.waiting:
+            return "blocked"
+        return self.how or "active"
+
+    # Its steps
+
+    @property
+    def steps(self) -> list[int]:
+        return [int(item.id) for item in self.items]
+
+    @property
+    def before(self) -> dict[int, str]:
+        """The steps that were done when it began, with their commits."""
+        return {int(number): commit for number, commit in self.terms.done.items()}
+
+    @property
+    def done(self) -> list[int]:
+        """The steps that were once seen to pass."""
+        return list(map(int, self.passed))
+
+    @property
+    def skipped(self) -> dict[int, str]:
+        """The steps that were left out, with the reasons."""
+        reasons: dict[int, str] = {}
+        for row in self.rows:
+            if row["kind"] == "marked" and row.get("why"):
+                reasons |= dict.fromkeys(map(int, row["marks"]), row["why"])
+        return reasons
+
+    # Its recoveries
+
+    @property
+    def depth(self) -> int:
+        """How often the session was recovered, in all its runs."""
+        return max(0, self.round - 1)
+
+    @property
+    def recovering(self) -> list[int]:
+        """The steps that the last recovery is for."""
+        return [int(item) for item in self.opened.get("items") or ()]
+
+    @property
+    def spec(self) -> str:
+        """The name of what its executor reads."""
+        return f"recovery-{self.depth}.md" if self.recovering else "spec.md"
+
+    # What was seen
+
+    def last(self, kind: str) -> PlanSessionRow:
+        """Return the newest row of a kind; empty if there is none."""
+        rows = [row for row in self.rows if row["kind"] == kind]
+        return cast("PlanSessionRow", rows[-1] if rows else {})
+
+    @property
+    def finished(self) -> PlanSessionRow:
+        return cast("PlanSessionRow", self.ended or {})
+
+    @property
+    def lacks(self) -> list[str]:
+        """What the last preflight missed; nothing began since, nor ended."""
+        return (self.waiting or {}).get("missing") or []
+
+    @property
+    def handoff(self) -> str:
+        """What it leaves for the next session."""
+        return self.last("handed-over").get("handoff", "")
+
+    @property
+    def verified(self) -> PlanSessionRow:
+        return self.last("verified")
+
+    @property
+    def results(self) -> tuple[Verify, ...]:
+        """What became of the Verify commands when they last ran."""
+        return verify.read_rows(self.verified.get("commands") or [])
+
+    def verified_as(self, result: str) -> list[Verify]:
+        return [command for command in self.results if command.result == result]
+
+    @property
+    def exceptions(self) -> list[LetThrough]:
+        """What was let through without its proof: what, by whom, and why."""
+        terms = self.terms
+        exceptions = [repaired(row) for row in self.rows if row["kind"] == "repaired"]
+        if terms.unreviewed:
+            exceptions.append(exception("no clean critique of the plan", self.by, terms.unreviewed))
+        if terms.is_legacy:
+            what = "a plan before 1.7: no critic was asked"
+            exceptions.append(exception(what, self.by, "what it does not say was taken from its prose"))
+        for path in terms.left_behind:
+            exceptions.append(exception("changed by an earlier session outside its fence", "agent", path))
+        preflight = self.last("preflight")
+        if preflight.get("bypassed"):
+            exceptions.append(exception("preflight bypassed", str(preflight["actor"]), preflight["bypassed"]))
+        return exceptions
+
+    @property
+    def overrides(self) -> list[str]:
+        """The same in words, for every view."""
+        return [f"{exception['what']}: {exception['why']}" for exception in self.exceptions]
