@@ -195,7 +195,7 @@ def test_the_first_line_lists_who_is_fenced(host: Host) -> None:
     host.prompt("ulw x", session_id="zz")
     first = Path(paths.runtime_file(host.state)).read_text().splitlines()[0]
     assert (
-        first == f'{{"version": 2, "live": ["{SESSION}", "zz"], "fenced": ["{SESSION}"], "left": true, "sessions": {{'
+        first == f'{{"version": 3, "live": ["{SESSION}", "zz"], "fenced": ["{SESSION}"], "left": true, "sessions": {{'
     )
     bash(host, "rm -rf x", session_id="zz").assert_silent()
 

@@ -461,7 +461,7 @@ def test_state_of_an_earlier_omo_lets_go_and_its_pins_are_offered(host: Host) ->
     arm(host)
     runtime_file = Path(host.state, "runtime.local.json")
     text = runtime_file.read_text()
-    runtime_file.write_text(text.replace('{"version": 2', '{"version": 1', 1))
+    runtime_file.write_text(text.replace('{"version": 3', '{"version": 1', 1))
     Path(host.state, "id").unlink()
     said = host.stop(env=SHOWS).json["systemMessage"]
     assert "an earlier omo wrote the state here" in said

@@ -113,7 +113,7 @@ def project(row: Row, ahead: Row | None) -> Iterator[str]:
             _, head = ledger.append(events, [{"kind": "activated"}], actor="hook", now=NOW - 9, mark=None)
             mark = {"ledger": {"seq": head.seq, "digest": head.digest}}
             ledger.append(events, [{"kind": "resumed", "after": ahead}], actor="hook", now=NOW - 8, mark=mark["ledger"])
-        text = runtime.render({"version": 2, "sessions": {NAME: {**row, **mark}}})
+        text = runtime.render({"version": 3, "sessions": {NAME: {**row, **mark}}})
         store.replace(paths.runtime_file(state), text)
         yield root
 

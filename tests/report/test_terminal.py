@@ -178,7 +178,7 @@ def test_whatever_stands_in_the_file_is_drawn_within_the_width(
 ) -> None:
     made = Scene(tmp_path, here=next(iter(sessions), ""))
     os.makedirs(made.state, exist_ok=True)
-    Path(made.state, "runtime.local.json").write_text(json.dumps({"version": 2, "sessions": sessions}))
+    Path(made.state, "runtime.local.json").write_text(json.dumps({"version": 3, "sessions": sessions}))
     seen = made.view()
     found = drawn(seen, width, everything=True)
     assert widest(found) <= width

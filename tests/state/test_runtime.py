@@ -90,7 +90,7 @@ def test_old_sessions_with_nothing_open_are_forgotten_and_their_ledgers_kept(sta
     )
 )
 def test_the_layout_is_the_json_it_stands_for(sessions: Any) -> None:
-    value: Any = {"version": 2, "sessions": sessions, "more": {"ü": [1, None]}}
+    value: Any = {"version": 3, "sessions": sessions, "more": {"ü": [1, None]}}
     read = store.parse(store.encode(runtime.render(value)), "x")
     live, is_left = read.pop("live"), read.pop("left", False)
     assert read == value

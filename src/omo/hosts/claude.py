@@ -151,7 +151,7 @@ def fields_of(raw: bytes) -> Json | None:
         if "\\ud" in text or "\\uD" in text:
             # Half a letter is in no name of a file, and hosts write this one for it. As it came, asking where a path
             # leads failed, and the call was let through (tests/hooks/test_tool_gates.py: half_a_letter_in_a_path).
-            fields = loads(dumps(fields).translate(dict.fromkeys(HALVES, "\N{REPLACEMENT CHARACTER}")))
+            fields = loads(dumps(fields).translate(dict.fromkeys(HALVES, "\ufffd")))
     except (ValueError, RecursionError):
         return None
     return fields if isinstance(fields, dict) else None

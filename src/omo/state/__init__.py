@@ -3,5 +3,5 @@
 import os
 
 STATE_DIR = os.path.join(".sisyphus", "cc-omo")  # below a project; where in it each file is, paths.py says
-# Of the runtime file. State of an earlier version is nobody's: it has no id, by which its owner would be known.
-RUNTIME_VERSION = 2
+# Of the runtime file. State of an earlier version is foreign: nobody reads its rows any more.
+RUNTIME_VERSION = 3
