@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from omo.cli.doctor import MODULES
-from tests.e2e.client import POLL_SECONDS, Terminal
+from tests.e2e.client import POLL_SECONDS, Terminal, put_back
 from tests.e2e.codex_client import DEFAULT, OLDER, Codex, copy_plugin, find_binary
 from tests.e2e.conftest import EIGHT_BLOCKS, begin, commit_all, wait_until
 from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
@@ -78,11 +78,7 @@ both_tool_sets = pytest.mark.parametrize("codex", [OLDER, DEFAULT], ids=["older"
 @pytest.fixture
 def codex(codex_binary: Path, rooms: tuple[Path, Path], request: pytest.FixtureRequest) -> Iterator[Codex]:
     room, aside = rooms
-    # A process of the last test's client may still write into its room: it is moved away first, then emptied.
-    left = Path(tempfile.mkdtemp(dir=room.parent), "room")
-    room.rename(left)
-    shutil.rmtree(left.parent, ignore_errors=True)
-    shutil.copytree(aside, room, symlinks=True, dirs_exist_ok=True)
+    put_back(room, aside, room / "home")
     with ResponsesModel() as model:
         named = getattr(request, "param", OLDER)
         codex = Codex(codex_binary, model, room / "mein Projékt", room / "home", named)

@@ -8,7 +8,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.client import POLL_SECONDS, Terminal
+from tests.e2e.client import POLL_SECONDS, Terminal, put_back
 from tests.e2e.codex_client import copy_plugin
 from tests.e2e.conftest import EIGHT_BLOCKS, begin, commit_all
 from tests.e2e.copilot_client import Copilot, CopilotModel, find_binary, submit
@@ -56,11 +55,7 @@ def rooms(copilot_binary: Path, plugin_root: Path, tmp_path_factory: pytest.Temp
 @pytest.fixture
 def copilot(copilot_binary: Path, rooms: tuple[Path, Path]) -> Iterator[Copilot]:
     room, aside = rooms
-    # A process of the last test's client may still write into its room: it is moved away first, then emptied.
-    left = Path(tempfile.mkdtemp(dir=room.parent), "room")
-    room.rename(left)
-    shutil.rmtree(left.parent, ignore_errors=True)
-    shutil.copytree(aside, room, symlinks=True, dirs_exist_ok=True)
+    put_back(room, aside, room / "home")
     with CopilotModel() as model:
         copilot = Copilot(copilot_binary, model, room / "mein Projékt", room / "home", room / "of omo's")
         yield copilot
