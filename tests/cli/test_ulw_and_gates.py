@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -123,7 +124,8 @@ def while_the_gate_runs(project: Project, prompt: str) -> None:
     project.write("test_value.sh", "grep -q old value\n")
     project.commit()
     project.prompt("ulw let the value be new")
-    project.prompt(f"/omo:pin tests -- sh -c '{sys.executable} .git/meanwhile.py; sh test_value.sh'")
+    gate = f"{shlex.quote(sys.executable)} .git/meanwhile.py; sh test_value.sh"
+    project.prompt(f"/omo:pin tests -- sh -c {shlex.quote(gate)}")
     project.write("value", "new\n")
     project.write("test_value.sh", "grep -q new value\n")
 

@@ -81,4 +81,4 @@ def test_what_a_terminal_prints_cannot_break_the_picture() -> None:
 def test_the_icon_is_what_is_drawn() -> None:
     with Image.open(make_icon.ICON) as icon:
         assert icon.size == (512, 512)
-        assert icon.convert("RGBA").tobytes() == make_icon.drawn().tobytes()
+        assert icon.convert("RGBA").tobytes() == make_icon.drawn().convert("RGBA").tobytes()
