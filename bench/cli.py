@@ -87,6 +87,10 @@ class Project:
         self.write("parser.py", "def parse(text):\n    return [text]\n")
         self.git("add", "-A")
         self.git("commit", "-qm", "Begin")
+        source = str(ROOT / "src")
+        make = f"import sys; sys.path.append({source!r}); from omo.state.ownership import make_state_dir as make"
+        command = [python, "-I", "-c", f"{make}; make(sys.argv[1])", str(directory / ".sisyphus" / "cc-omo")]
+        subprocess.run(command, env=self.environ, check=True)  # as a hook does before an agent's command
 
     def write(self, name: str, text: str) -> None:
         (self.directory / name).write_text(text, encoding="utf-8")
