@@ -206,7 +206,7 @@ esac
 
 # The runtime file's first line lists the sessions that are live.
 case $index in
-'{"version": '[12]', "live": []'*) live= ;; # 1: an omo of before
+'{"version": '[1-3]', "live": []'*) live= ;; # 1 and 2: an omo of before
 '') live=$runtime ;; # none, or not the layout we write: let Python read it
 *) live=yes ;;
 esac

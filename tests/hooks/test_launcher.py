@@ -223,3 +223,13 @@ def test_the_plugin_works_from_a_directory_with_quotes_and_spaces(host: Host, tm
     assert "turned ultrawork on" in host.prompt("ulw x").stdout
     assert host.stop().blocks
     assert not list(plugin.rglob("__pycache__"))
+
+
+@pytest.mark.parametrize("event", ["Stop", "SubagentStop"])
+def test_in_a_project_where_nothing_is_live_no_python_is_started(host: Host, data: Path, event: str) -> None:
+    host.prompt("ulw fix it")
+    host.prompt("/omo:stop-continuation")
+    host.prompt("thanks")
+    noted = note_starts(data)
+    host.send(event)
+    assert not noted.exists()
