@@ -55,12 +55,12 @@ def status(flow: Flow, viewer: Viewer) -> Status | None:
         flow.name,
         flow.unit,
         run=case.run,
-        headline="its ledger is damaged" if run.problems else case.headline,
+        headline=case.headline if case.started else "its ledger is damaged",
         items=tuple(_item(case, item, viewer.files) for item in case.items),
         next=step,
         facts=tuple(facts(case, asked_later(run, case))) if case.started else (),
         overrides=tuple(overrides(case)),
-        problems=tuple(run.problems),
+        problems=run.damage_lines,
         outcome=outcome.of(case.ended) if case.ended is not None else None,
     )
 

@@ -27,8 +27,6 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     """Make the new plan. An unfinished one before it is put aside by --force, or if the user called it off; `archived`
     says where to."""
     caller, before = run.caller, run.plan
-    if run.problems and not (force and caller.by == "user"):
-        raise run.damage()
     user = called_off(caller, ULTRAGOAL.name)
     force = force or user is not None
     if before is not None and before.is_open and not force:
@@ -71,7 +69,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
 
 def _left_to_end(run: PlanRun) -> NextStep | None:
     """Return what a plan lacks whose goals are all closed: until then nobody is told how it ended."""
-    if run.plan is None or run.problems or run.plan.is_open or run.plan.outcome is not None:
+    if run.plan is None or run.plan.is_open or run.plan.outcome is not None:
         return None
     step = next_step(run)
     return None if step.action == "done" else step

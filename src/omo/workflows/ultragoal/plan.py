@@ -10,14 +10,14 @@ from omo.errors import BadInput, Refused, Unreadable
 from omo.json_text import Json
 from omo.state.ledger_rows import From, LedgerRow
 from omo.text import clip, counted, listed
-from omo.work.outcome import exception, repaired
+from omo.work.outcome import ITS_LEDGER, damaged, exception
 from omo.work.run import require_objects
 from omo.workflows.ultragoal import session_goal
 from omo.workflows.ultragoal.session_goal import LEADS_TO, NO_GOAL, ToolGoal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Base, FilesAtEnd, LetThrough, Outcome
+    from omo.state.rows import Base, Counts, FilesAtEnd, LetThrough, Outcome
 
 
 class Wording(TypedDict):
@@ -273,7 +273,7 @@ class Plan:
     requests: list[str] = field(default_factory=list)  # what the user asked for, as a hook heard them type it
     left_out: list[str] = field(default_factory=list)  # goals that the user typed, and that are none of these
     handoff: Handoff | None = None  # by whom, and to which workflow; None while it is worked on here
-    let_through: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, repairs of its ledger
+    let_through: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, damage of its ledger
     outcome: Outcome | None = None  # how it ended, once no goal is open
     ended_at: str = ""
     files_at_end: FilesAtEnd | None = None
@@ -292,6 +292,10 @@ class Plan:
     def base(self) -> str | None:
         """The commit its work started from."""
         return self.repository.get("base")
+
+    @property
+    def counts(self) -> Counts:
+        return {}
 
     def goal(self, name: str) -> Goal:
         for goal in self.goals:
@@ -541,7 +545,7 @@ def apply(plan: Plan, row: PlanRow) -> None:
         case "taken_up":
             plan.handoff = None
         case "repaired":
-            plan.let_through.append(repaired(row))
+            plan.let_through.append(damaged(ITS_LEDGER, row))
         case "adopted":
             plan.session = row["session"]
         case "moved":

@@ -20,9 +20,9 @@ from omo.safe_open import regular_file
 from omo.settings import Settings
 from omo.state import ownership, paths, store
 from omo.text import counted
-from omo.work import gates, session
+from omo.work import damage, gates, session
 from omo.work.gates import Gates
-from omo.work.publish import publish_damage, publish_progress
+from omo.work.publish import publish_progress
 from omo.work.run import A, Caller, Kind, Run, caller_of, load
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import plan as plans
@@ -94,9 +94,7 @@ class PlanRun(Run[Plan]):
     def publish(self) -> NextStep:
         """Bring the session's row up to the ledger, and return what comes next."""
         step, plan = next_step(self), self.plan
-        if self.problems:
-            publish_damage(self)
-        elif plan is not None and (plan.is_open or step.action != "work-there"):
+        if plan is not None and (plan.is_open or step.action != "work-there"):
             # In a copy of the project how the plan ended stays as it was told:
             # tests/ultragoal/test_judged.py, test_in_a_copy_of_the_project_an_end_stays_as_it_was_told.
             summary = summarize(plan, step, is_attended=self.base_settings.attended)
@@ -173,10 +171,12 @@ def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = Fal
 
 def writes(verb: Callable[[PlanRun, argparse.Namespace, Context], Result]) -> options.Run:
     """Make the handler of a verb that changes the plan. Hooks are told also after a refusal: a crash may have left the
-    session behind the ledger, and damage makes the work wait."""
+    session behind the ledger."""
 
     def handle(arguments: argparse.Namespace, context: Context) -> Result:
         run = run_of(arguments, context)
+        if run.id:
+            damage.require_going_on(run)
         try:
             return verb(run, arguments, context)
         except OmoError:

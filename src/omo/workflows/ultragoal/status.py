@@ -42,7 +42,7 @@ def status(viewer: Viewer) -> Status | None:
         return None
     step = next_step(run)
     if run.plan is None:
-        return Status("ultragoal", "goal", headline="no plan", next=step, problems=tuple(run.problems))
+        return Status("ultragoal", "goal", headline="no plan", next=step, problems=run.damage_lines)
     if viewer.for_next and step.action in ("execute-goal", "verify-again"):
         step = step._replace(commands=(*_missing(run, run.plan, step.item), *step.commands))
     return plan_status(run, run.plan, step, viewer.files)
@@ -69,9 +69,7 @@ def plan_status(run: PlanRun, plan: Plan, step: NextStep, files: Files) -> Statu
         facts.append(drift)
     headline = plan.steered
     stale = sum(item.mark == "stale" for item in items)
-    if run.problems:
-        headline.append("by the word of a damaged ledger")
-    elif stale:
+    if stale:
         headline.append(f"{counted(stale, 'receipt')} stale")
     return Status(
         "ultragoal",
@@ -82,7 +80,7 @@ def plan_status(run: PlanRun, plan: Plan, step: NextStep, files: Files) -> Statu
         next=step,
         facts=tuple(facts),
         changed=(drift,) if drift else (),
-        problems=tuple(run.problems),
+        problems=run.damage_lines,
         outcome=plan.outcome if step.action == "done" else None,
     )
 

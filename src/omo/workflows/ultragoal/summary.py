@@ -44,9 +44,6 @@ def _state(plan: Plan, step: NextStep) -> Summary:
     waits: Summary = {"state": "paused", "told": False, "own": True}
     if plan.handoff is not None:
         return {**waits, "why": plan.handoff_in_words, "question": "Go on with planning?"}
-    if step.who == "user":  # damage that only they can mend
-        question = f"Run in a terminal of your own: {step.commands[0].line}."
-        return {**waits, "state": "blocked", "why": step.why, "question": question, "damaged": True}
     if plan.tool.status == "paused":
         return {**waits, "why": plan.tool.why or "the session's goal is paused", "question": TELL}
     if step.action == "wait":
@@ -60,7 +57,7 @@ def denials(plan: Plan, step: NextStep) -> dict[str, str]:
     goal = plan.active or next(iter(plan.open_goals), None)
     if goal is not None:
         classify = f"{CLASSIFY} --goal-id {goal.id} --evidence 'what only they can do'"
-        if plan.handoff is None and step.who != "user":
+        if plan.handoff is None:
             denied["ask"] = (
                 f"Ultragoal {goal.id} is open, so no question is put to the user now. Decide what you can and note it: "
                 'omo ultragoal steer --kind annotate_ledger --evidence "what you found" --rationale "what you decided"'

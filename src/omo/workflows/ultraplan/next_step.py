@@ -26,9 +26,8 @@ def next_step(status: RunStatus) -> NextStep:
     """The one thing that moves a session on; the first rule that applies decides. That the user has cancelled it is for
     whoever asks what is so now to say: `cancelled`."""
     state, audit = status.state, status.audit
-    if status.problems:
-        why = f"the ledger is not as omo wrote it ({clip(status.problems[0], 120)}), so nothing counts that rests on it"
-        return NextStep("repair", why, (status.run.repair,), who="user")
+    if status.run.is_lost:
+        return NextStep("start", f"it cannot go on: {clip(status.run.why_lost, 160)}", (command(START),))
     if state.lacks:
         why = f"{', '.join(state.lacks)} is missing, nothing was begun; once it is there"
         commands: tuple[Command, ...] = (recover_command(state) if state.base else start_command(state),)

@@ -12,9 +12,8 @@ from omo.proof import changes
 from omo.state.rows import EMPTY
 from omo.state.runtime import Change, part
 from omo.text import clip, counted
-from omo.work import requests
+from omo.work import damage, requests
 from omo.work.lifecycle import called_off, not_shown, require_reason
-from omo.work.publish import publish_damage
 from omo.work.run import Caller
 from omo.work.session import suspend
 from omo.workflows.ultraplan import critique
@@ -40,9 +39,7 @@ def require_free(caller: Caller, recovered: str = "") -> None:
     own = load_run(FLOW, caller)
     if own is None or own.id == recovered:
         return
-    if own.problems:
-        publish_damage(own)
-        raise own.damage()
+    damage.require_going_on(own)
     if own.state is not None and own.state.is_open and called_off(caller, KIND) is None:
         own.require_whole()
         raise Refused(

@@ -35,7 +35,7 @@ def state_of(run: CaseRun) -> PlanState:
 
 
 def require_state(run: CaseRun) -> PlanState:
-    """Return the same. Refused if its ledger is damaged."""
+    """Return the same. Refused if it cannot go on."""
     run.require_whole()
     return state_of(run)
 

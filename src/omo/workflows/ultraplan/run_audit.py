@@ -55,7 +55,7 @@ class RunStatus:
 
     @property
     def problems(self) -> list[str]:
-        return self.run.problems
+        return list(self.run.damage_lines)
 
     @property
     def unknown(self) -> str:
@@ -79,7 +79,7 @@ def load_status(caller: Caller, named: str = "") -> RunStatus | None:
     run = load_run(FLOW, caller, named)
     if run is None:
         return None
-    if run.problems or not state_of(run).base:
+    if run.is_lost or not state_of(run).base:
         return RunStatus(run)
     return audit_run(run)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from omo.engine.case import Case, CaseRow
-from omo.work.outcome import exception, repaired
+from omo.work.outcome import ITS_LEDGER, damaged, exception
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.verify import Verify
 
@@ -175,7 +175,7 @@ class PlanState(Case):
     def exceptions(self) -> list[LetThrough]:
         """What was let through without its proof: what, by whom, and why."""
         terms = self.terms
-        exceptions = [repaired(row) for row in self.rows if row["kind"] == "repaired"]
+        exceptions = [damaged(ITS_LEDGER, row) for row in self.rows if row["kind"] == "repaired"]
         if terms.unreviewed:
             exceptions.append(exception("no clean critique of the plan", self.by, terms.unreviewed))
         if terms.is_legacy:

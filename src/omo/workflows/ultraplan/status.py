@@ -90,7 +90,7 @@ def _items(loaded: RunStatus) -> list[Item]:
     if loaded.audit.steps:
         return [_item(loaded, step) for step in loaded.audit.steps]
     # What the ledger knows where git cannot be asked. What was once seen to pass is not known to be there now.
-    why = DAMAGED if loaded.problems else clip(loaded.unknown or "nothing was begun", 200)
+    why = DAMAGED if loaded.run.is_lost else clip(loaded.unknown or "nothing was begun", 200)
     items = []
     for step in loaded.state.steps:
         if step in loaded.state.done:
@@ -147,11 +147,11 @@ def in_lines(loaded: RunStatus) -> list[str]:
 def publish_status(loaded: RunStatus) -> NextStep:
     """Bring ledger and summary up to what git shows. A step that passes for the first time gives the budget back."""
     run, step = loaded.run, next_step(loaded)
-    if loaded.state.is_open and not loaded.problems and (seen := seen_rows(loaded)):
+    if loaded.state.is_open and not loaded.run.problems and (seen := seen_rows(loaded)):
         run.append(*seen)
     # Of a run that is over this is told once, so that what a person wakes again stays awake, or after a crash.
     told = run.caller.summary(KIND)
-    if loaded.problems or loaded.state.is_open or (told.get("run") == run.id and "fence" in told):
+    if loaded.state.is_open or (told.get("run") == run.id and "fence" in told):
         publish(loaded, step)
     return step
 
