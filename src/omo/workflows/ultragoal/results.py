@@ -12,8 +12,9 @@ from omo.text import block, clip, counted
 from omo.work import gates
 from omo.work.status import LONGEST_TEXT, NextStep, Status
 from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.flow import STATUSES
 from omo.workflows.ultragoal.next_step import ALL_COMPLETE
-from omo.workflows.ultragoal.plan import STATUSES, STEERING, Plan, render_goal
+from omo.workflows.ultragoal.plan import STEERING, Plan, render_goal
 from omo.workflows.ultragoal.reviewers import independence_of
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 

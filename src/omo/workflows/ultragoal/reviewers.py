@@ -136,7 +136,7 @@ def _files(changed: list[str] | None) -> str:
 def _changed_files(run: PlanRun, plan: Plan, goal: Goal) -> list[str] | None:
     """Return the files changed since the goal began, if anybody can tell: they are known as the last reviewer before
     that saw them, else from the plan's start."""
-    began = plan.repository.get("files")
+    began = plan.started.get("files")
     for message in agents.messages_in(run.caller.events, INDEPENDENT):
         if message.files and plan.created_at <= message.ts <= (goal.started_at or ""):
             began = message.files
