@@ -191,6 +191,30 @@ def test_the_names_that_are_looked_for_are_those_of_the_table() -> None:
             assert NAMED[row.kind].search(name)
 
 
+def test_what_hooks_read_of_a_flow_is_what_it_says() -> None:
+    """They load no flow, so its row repeats these."""
+    for row in table.ROWS:
+        if not isinstance(row, table.EngineWorkflow):
+            continue
+        flow = row.flow
+        assert (row.kind, row.is_shared) == (flow.name, flow.is_filed)
+        assert row.says_so_again.startswith(flow.judge)
+        wanted = {step.agent: f"{flow.brief} {role}" for role, step in flow.briefed.items()}
+        asks_judge = f"{flow.brief} {flow.unit.upper()}" if flow.is_filed else flow.brief
+        assert row.briefs in ({}, {"omo:judge": asks_judge, **wanted})
+
+
+# The counter of a session has the name of the word that turns it on.
+COUNTERS = {"views/explain/decisions.py"}
+
+
+def test_no_view_asks_for_a_kind_of_work_by_name() -> None:
+    kinds = {row.kind for row in table.ROWS}
+    paths = [*(SRC / "views").rglob("*.py"), *(SRC / "cli" / f"{name}.py" for name in ("next", "status", "report"))]
+    asking = {str(path.relative_to(SRC)) for path in paths if kinds.intersection(literals(path))}
+    assert asking == COUNTERS
+
+
 def test_only_the_state_library_opens_state_for_writing() -> None:
     writing = re.compile(r"os\.replace\(|os\.O_WRONLY|open\([^)]*[\"'][wax]b?[\"']|write_text\(|write_bytes\(")
     # hooks.log is the hooks' error log, worktrees are omo's own; the rest write files that are not state.

@@ -43,6 +43,11 @@ def named_files(flow: Flow) -> tuple[str, ...]:
 
 
 def status(flow: Flow, viewer: Viewer) -> Status | None:
+    """Return how the session's run of a workflow stands, if it has one."""
+    if flow.is_filed:
+        from omo.engine import show_filed
+
+        return show_filed.status(flow, viewer)
     run = load_run(flow, viewer.caller, viewer.run)
     if run is None:
         return None
@@ -54,6 +59,7 @@ def status(flow: Flow, viewer: Viewer) -> Status | None:
     return Status(
         flow.name,
         flow.unit,
+        flow.title,
         run=case.run,
         headline="its ledger is damaged" if run.problems else case.headline,
         items=tuple(_item(case, item, viewer.files) for item in case.items),
@@ -62,6 +68,7 @@ def status(flow: Flow, viewer: Viewer) -> Status | None:
         overrides=tuple(overrides(case)),
         problems=tuple(run.problems),
         outcome=outcome.of(case.ended) if case.ended is not None else None,
+        tells_task=bool(flow.letter),
     )
 
 
