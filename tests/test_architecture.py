@@ -90,8 +90,8 @@ def test_imports_go_one_way() -> None:
     assert wrong == []
 
 
-# What explains a hook asks it, and the host calls the status line as it calls a hook.
-OF_HOOKS = ("views/explain/decisions.py", "views/statusline.py")
+# The host calls the status line as it calls a hook.
+OF_HOOKS = ("views/statusline.py",)
 
 
 def test_a_view_knows_what_stop_would_do_from_the_rules_and_not_from_the_hook() -> None:
@@ -318,7 +318,7 @@ def test_outside_of_hosts_nobody_imports_the_module_of_one() -> None:
 
 def test_every_host_says_what_differs_from_host_to_host() -> None:
     for host in hosts.every():
-        for name in ("read", "write", "tool_call", "is_typed_at_work"):
+        for name in ("read", "write", "is_typed_at_work"):
             assert getattr(type(host), name) is not getattr(hosts.Host, name), (host.name, name)
         assert set(host.events.values()) == set(hosts.EVENTS.values())
 

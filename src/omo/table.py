@@ -57,7 +57,6 @@ class Workflow:
     leaders_with: Mapping[tuple[str, str], str] = {}  # verbs that are the leader's only with this word after them
     briefs: Mapping[str, str] = {}  # by agent, the command that prints its task; a word in capitals is a name
     instead: Mapping[str, str] = {}  # by the name of a file of its state, what to call instead of editing it
-    denies: Mapping[str, str] = {}  # by what its summary may refuse the session, what lifts that
 
     def __init__(self) -> None:
         self.name = self.name or self.kind
@@ -219,14 +218,6 @@ class UltragoalWorkflow(Workflow):
     instead: Mapping[str, str] = {
         "goals.json": "omo ultragoal status shows the plan, omo ultragoal steer changes it",
         "ledger.jsonl": "omo alone writes the ledger: omo ultragoal checkpoint and steer add to it, status shows it",
-    }
-    denies: Mapping[str, str] = {
-        "ask": (
-            "no goal is open, the user paused them, the run is handed off, "
-            "or the setting attended is on where the hook runs"
-        ),
-        "pause": "a blocker that only a person can remove, recorded just before: omo ultragoal classify-blocker",
-        "complete": "a fresh final receipt that covers the plan: omo ultragoal checkpoint",
     }
 
 
