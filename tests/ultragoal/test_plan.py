@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from omo.errors import Unreadable
 from omo.engine.case import fold
+from omo.errors import Unreadable
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.flow import FLOW
 

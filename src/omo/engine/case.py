@@ -31,6 +31,7 @@ from omo.engine.flow import Flow, ItemMark
 from omo.errors import Unreadable
 from omo.json_text import Json
 from omo.state.ledger_rows import LedgerRow
+from omo.state.runtime import part
 from omo.text import clip
 from omo.work.bound import REOPENED
 from omo.work.run import require_objects
@@ -39,7 +40,8 @@ from omo.work.status import units
 if TYPE_CHECKING:
     from omo.engine.runs import CaseRun
     from omo.state.rows import Base, FenceLists, Outcome
-    from omo.work.status import NextStep
+    from omo.work.status import NextStep, Status
+    from omo.work.viewer import Viewer
 
 LONGEST_FIELD, LONGEST_METHOD = 200, 400
 
@@ -63,6 +65,8 @@ class ItemResult(TypedDict, total=False):
     cached_from: int | None  # the round that ran its checks, if an earlier one did
     suggested_action: str
     kept: dict[str, int]  # by its key, the round that ran a check whose result a later round may reuse
+    notes: list[str]
+    overrides: list[str]  # what was let through without its proof
 
 
 class CheckSeen(TypedDict):
@@ -389,6 +393,18 @@ class Case:
 
     def read(self, row: Any) -> None:
         """Read what only the workflow knows of a row. This is called after what the engine makes of it."""
+
+    def receipt_of(self, name: str) -> Json:
+        """Return what shows that an item has passed."""
+        return part(self.ended or {}, "receipt")
+
+    def text_of(self, item: CaseItem) -> str:
+        """Return what one has to know to work on an item, beside its checks."""
+        return ""
+
+    def shown(self, status: Status, viewer: Viewer) -> Status:
+        """Return what views show of it, with what only the workflow knows."""
+        return status
 
     def next_step(self, run: CaseRun) -> NextStep | None:
         """Return what comes next, where only the workflow knows."""

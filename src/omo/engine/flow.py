@@ -151,10 +151,12 @@ class Flow:
     round_row: str = "round"  # the kind of the row that opens a round
     early_row: str = "early"  # of the row that notes a verdict asked for too early
     ended_row: str = "ended"
+    title: str = ""  # the heading over its items, if that is not what they are called
     command: str = ""  # the first word of its commands, if that is not its name
     given: str = ""  # what the command is given that begins a run
     run_name: str = ""  # what a run is called, if that is not its name
     goes_on: bool = False  # whether a run that ended without a pass can be taken up again
+    file_ends: tuple[str, ...] = ()  # of a file that is taken as the user has named it
     case: type[Case] | None = None  # a Case that reads more of the rows
     has_rounds: bool = True  # else each item is judged by itself, and the run is open until it has ended
 

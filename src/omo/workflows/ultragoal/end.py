@@ -9,8 +9,8 @@ from omo.work.bound import files_of_end
 from omo.work.files import Files
 from omo.work.gates import fold
 from omo.workflows.ultragoal import receipts, reviewers
-from omo.workflows.ultragoal.plan import ENDED, MOST_NAMED, Plan
-from omo.workflows.ultragoal.reviewers import ARCHITECT, CLEAN, INDEPENDENT, NOT_REVIEWED, REQUEST
+from omo.workflows.ultragoal.plan import ENDED, MOST_NAMED, NOT_REVIEWED, Plan
+from omo.workflows.ultragoal.reviewers import ARCHITECT, CLEAN, INDEPENDENT, REQUEST
 from omo.workflows.ultragoal.run import PlanRun
 
 TYPE_CHECKING = False

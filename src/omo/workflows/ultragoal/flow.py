@@ -33,7 +33,7 @@ def read(path: Path) -> list[CaseItem]:
 FLOW = Flow(
     name="ultragoal",
     start_verb="create-goals",
-    given='--brief "…" (goals begin with @goal: TITLE at the start of a line)',
+    given="--start --brief-file FILE",
     run_name="ultragoal plan",
     unit="goal",
     prefix="g",
@@ -50,6 +50,7 @@ FLOW = Flow(
     ),
     begins_as="pending",
     has_rounds=False,
+    file_ends=("",),
     started_row=CREATED,
     ended_row=ENDED,
     case=Plan,

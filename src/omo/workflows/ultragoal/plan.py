@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, cast
 
-from omo.engine.case import Case, CaseItem, CaseRow
+from omo.engine.case import Case, CaseItem, CaseRow, ItemResult
 from omo.errors import BadInput, Refused
 from omo.json_text import Json
 from omo.state.ledger_rows import From
 from omo.text import clip, counted, listed
+from omo.work.agents import FULL
 from omo.work.outcome import exception, repaired
 from omo.work.run import require_objects
 from omo.workflows.ultragoal import session_goal
@@ -20,7 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.engine.runs import CaseRun
     from omo.state.rows import LetThrough, Outcome
-    from omo.work.status import NextStep
+    from omo.work.status import NextStep, Status
+    from omo.work.viewer import Viewer
 
 
 class Wording(TypedDict):
@@ -135,6 +137,7 @@ MOST_NAMED = 10
 CREATED, ENDED = "plan_created", "plan_ended"
 MARKED, HANDED_OFF, TAKEN_UP = "handoff_marked", "handed_off", "taken_up"
 MODES = ("aggregate", "per-story")
+NOT_REVIEWED = "not reviewed independently"
 HANDOFF = "handoff"  # the phase of a plan that is marked for another workflow, or was given to it
 STUCK = ("blocked", "review_blocked")
 # The ways to steer, and what each says of the row it left.
@@ -258,6 +261,16 @@ class Goal:
     @property
     def waits_in_words(self) -> str:
         return f"{self.id} waits for a person: {clip(self.human_blocked, 160)}"
+
+    @property
+    def overrides(self) -> list[str]:
+        """What its receipt was issued without."""
+        overrides = []
+        if self.receipt and self.receipt.get("independence") != FULL:
+            overrides.append(NOT_REVIEWED)
+        if exempted := self.receipt.get("exemptions"):
+            overrides.append(f"{counted(len(exempted), 'replay')} exempted")
+        return overrides
 
     def require(self, what: str) -> None:
         """Refuse what cannot be done to a goal of this status."""
@@ -394,12 +407,12 @@ class Plan(Case):
             known.append(f"last time: {goal.evidence}")
         return known
 
-    def text_of(self, goal: Goal) -> str:
+    def text_of(self, item: CaseItem) -> str:
         """Return all that one has to know to work on a goal."""
-        lines = [goal.objective]
+        lines = [item.text]
         if self.constraints:
             lines += ["", "Constraints of the whole plan:", self.constraints]
-        if known := self.background(goal):
+        if known := self.background(self.by_id[item.id]):
             lines += ["", *(f"Background: {clip(fact, 400)}" for fact in known)]
         return "\n".join(lines)
 
@@ -563,6 +576,36 @@ class Plan(Case):
         is_left = self.resolved is not None or self.first("active", "pending", "failed") is not None
         goal = next(iter(self.to_retry), None)
         return goal if goal is not None and goal.human_blocked and not is_left else None
+
+    def receipt_of(self, name: str) -> Json:
+        return {**self.by_id[name].receipt}
+
+    def last_result(self, item: str) -> ItemResult:
+        goal = self.by_id[item]
+        return {"notes": self.notes_of(goal), "overrides": goal.overrides}
+
+    def notes_of(self, goal: Goal) -> list[str]:
+        """Return what views show beside a goal."""
+        notes = [clip(str(note), 200) for note in goal.receipt.get("notes", [])]
+        if goal.human_blocked:
+            notes.append(f"waits for a person: {clip(goal.human_blocked, 160)}")
+        elif goal.status in ("failed", "blocked", "review_blocked") and goal.evidence:
+            notes.append(clip(goal.evidence, 160))
+        if goal.status == "superseded":
+            replacements = goal.steering.get("replacementGoalIds")
+            notes.append(f"replaced by {', '.join(replacements)}" if replacements else "nothing took its place")
+        if blockers := self.open_blockers_of(goal.id):
+            notes.append(f"blocked by {', '.join(blocker.id for blocker in blockers)}")
+        return notes
+
+    @property
+    def headline(self) -> str:
+        return ", ".join(self.steered)
+
+    def shown(self, status: Status, viewer: Viewer) -> Status:
+        from omo.workflows.ultragoal import status as views
+
+        return views.shown(self, status, viewer)
 
     def next_step(self, run: CaseRun) -> NextStep:
         from omo.workflows.ultragoal import next_step  # which leans on receipts, and those on plans

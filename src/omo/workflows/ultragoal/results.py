@@ -105,7 +105,7 @@ def handout(run: PlanRun, started: bool, notes: Sequence[str]) -> Result:
         "background": plan.background(goal),
     }
     lines = [f"{'Start' if started else 'Go on with'} {goal.id}: {clip(goal.title, 100)}", ""]
-    lines.append(block(plan.text_of(goal), LONGEST_TEXT))
+    lines.append(block(plan.text_of(goal.item), LONGEST_TEXT))
     lines.append("")
     known = [f"{gate.name} ({gates.in_words(gate)})" for gate in gates_of(run)]
     lines.append(GATE_ORDER + (f"Gates: {', '.join(known)}." if known else NO_GATE))
