@@ -598,10 +598,6 @@ class Plan(Case):
             notes.append(f"blocked by {', '.join(blocker.id for blocker in blockers)}")
         return notes
 
-    @property
-    def headline(self) -> str:
-        return ", ".join(self.steered)
-
     def shown(self, status: Status, viewer: Viewer) -> Status:
         from omo.workflows.ultragoal import status as views
 

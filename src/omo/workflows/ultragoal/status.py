@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.errors import OmoError
-from omo.text import clip
+from omo.text import clip, counted
 from omo.work.status import Command, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
@@ -11,7 +11,10 @@ from omo.workflows.ultragoal.plan import Plan
 
 
 def shown(plan: Plan, status: Status, viewer: Viewer) -> Status:
-    step = status.next
+    step, headline = status.next, status.headline
+    if not status.problems:
+        stale = [f"{counted(status.stale, 'receipt')} stale"] if status.stale else []
+        headline = ", ".join([*plan.steered, *stale])
     if viewer.for_next and step.action in ("execute-goal", "verify-again"):
         step = step._replace(commands=(*_missing(viewer, step.item), *step.commands))
     facts = [clip(plan.objective, 300)]
@@ -19,7 +22,9 @@ def shown(plan: Plan, status: Status, viewer: Viewer) -> Status:
         facts.append(f"final receipt: fresh, issued with {final.id}")
     changed = [drift] if (drift := receipts.drift(plan, viewer.files)) else []
     outcome = plan.outcome if step.action == "done" else None
-    return status._replace(next=step, facts=(*facts, *changed), changed=tuple(changed), outcome=outcome)
+    return status._replace(
+        headline=headline, next=step, facts=(*facts, *changed), changed=tuple(changed), outcome=outcome
+    )
 
 
 def _missing(viewer: Viewer, name: str) -> list[Command]:
