@@ -45,6 +45,7 @@ def status(viewer: Viewer) -> Status | None:
         next=_next(viewer, summary, items, pinned),
         problems=viewer.caller.damage_lines,
         outcome=ended_as,
+        is_of_session=True,
     )
 
 
