@@ -40,7 +40,7 @@ from omo.work.status import units
 
 if TYPE_CHECKING:
     from omo.engine.runs import CaseRun
-    from omo.state.rows import Base, Counts, FenceLists, LetThrough, Outcome
+    from omo.state.rows import Base, FenceLists, LetThrough, Outcome, Tally
     from omo.work.status import NextStep, Status
     from omo.work.viewer import Viewer
 
@@ -169,7 +169,7 @@ class CaseRow(LedgerRow, total=False):
     notes: list[str]
     # ended
     how: str
-    counts: Counts  # of a ledger that was damaged, before
+    counts: Tally  # of a ledger that was damaged, before
     asked: str  # what the user is asked, before the command that goes on
     pauses: bool  # it waits by itself, until it is told to go on
     receipt: Json | None
@@ -534,9 +534,10 @@ class Case:
         return asked
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> Tally:
         """Return what counts against the run, for the mark of its ledger: no damage makes it less."""
-        counts: Counts = {"round": self.round, "early": self.early}
+        opened = {name: value for name, value in self.opened.items() if name != "files"}
+        counts: Tally = {"opened": opened, "early": self.early}
         counts["marks"] = {name: asdict(mark) for name, mark in self.marks.items()}
         if self.ended is not None and self.how != "pass":
             counts["ended"] = self.ended
@@ -728,9 +729,10 @@ def _count_again(case: Case, row: CaseRow, place: int) -> None:
 
     If the row that opened the round was lost, only what is seen from now on counts for it.
     """
-    counts: Counts = row.get("counts") or {}
-    if counts.get("round", 0) > case.round:
-        case.opened = {**case.opened, "iteration": counts["round"], "ts": row["ts"]}
+    counts: Tally = row.get("counts") or {}
+    opened: CaseRow = counts.get("opened") or NO_ROW
+    if opened.get("iteration", 0) > case.round:
+        case.opened = {**opened, "ts": row["ts"]}
         case.opened_at, case.is_in_round, case.looked = place, True, NO_ROW
     case.early = max(case.early, counts.get("early", 0))
     for item, known in counts.get("marks", {}).items():

@@ -111,6 +111,9 @@ class FiledRuns:
     def run(self, name: str) -> CaseRun:
         """Return the run of an item. Refused if there is none."""
         if name not in self.runs:
+            for run in self.lost:
+                if run.id == name:
+                    raise run.lost()
             unit, file = self.flow.unit, f"omo {self.flow.name} add --file {self.flow.unit.upper()}"
             near = difflib.get_close_matches(name, self.runs, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(self.runs) or 'none yet'}"

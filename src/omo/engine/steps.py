@@ -139,7 +139,7 @@ def look(run: CaseRun, files: Files, *, newer_than: str = "") -> StepReport:
     for step in flow.steps:
         if proofs[step.name].status == MISSING:
             to_do.append(f"{step.name}: {PIN if step.gates and not gates else step.to_do}")
-    was_damaged = any(row.get("kind") == "repaired" for row in rows)
+    was_damaged = bool(caller.damage_lines) or any(row.get("kind") == "repaired" for row in rows)
     return StepReport(case.round, proofs, to_do, was_damaged, gates)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from omo.state.ledger_rows import LedgerRow, Repaired
-    from omo.state.rows import Counts, Mark
+    from omo.state.rows import Mark, Tally
 
     A = TypeVar("A")  # what a decision answers
 
@@ -30,7 +30,7 @@ class Journal:
     somebody else has written meanwhile.
     """
 
-    def __init__(self, directory: str, state: str, counts: Callable[[list[Any]], Counts] | None = None) -> None:
+    def __init__(self, directory: str, state: str, counts: Callable[[list[Any]], Tally] | None = None) -> None:
         self.directory = directory
         self.path = os.path.join(directory, "ledger.jsonl")
         self._state = state

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.state.ledger_rows import LedgerRow, Repaired
-    from omo.state.rows import Counts, Mark
+    from omo.state.rows import Mark, Tally
 
 SHORT_TAIL = 16 * 1024
 BULK = 1024 * 1024  # bytes: from here on it pays to import hashlib, and to keep what was read
@@ -47,7 +47,7 @@ class Head:
         self.torn = torn
         self.known: dict[str, list[object]] = {}
         self.damaged: list[str] = []
-        self.counts: Counts = {}
+        self.counts: Tally = {}
 
     @property
     def mark(self) -> Mark:
@@ -206,7 +206,7 @@ def damaged_in(mark: Mark) -> list[str]:
     return [str(moment) for moment in listed] if isinstance(listed, list) else []
 
 
-def counts_in(mark: Mark) -> Counts:
+def counts_in(mark: Mark) -> Tally:
     counts = mark.get("counts")
     return counts if isinstance(counts, dict) else {}
 

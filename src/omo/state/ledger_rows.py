@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
-    from omo.state.rows import Base, Counts, Outcome, SessionRow
+    from omo.state.rows import Base, Outcome, SessionRow, Tally
 
 
 class LedgerRow(TypedDict, total=False):
@@ -23,7 +23,7 @@ class Repaired(LedgerRow, total=False):
 
     kept: str  # under which name, if there was anything to keep
     row: int  # the last that was whole, and stays
-    counts: Counts  # what the ledger counted before
+    counts: Tally  # what the ledger counted before
     times: int  # how often it was damaged by now
 
 

@@ -206,10 +206,10 @@ if TYPE_CHECKING:
         before: int  # tokens in the conversations that had the run before
         lost: bool  # and nobody knows how many
 
-    class Counts(TypedDict, total=False):
+    class Tally(TypedDict, total=False):
         """What counts against a run, beside its ledger: no damage makes it less."""
 
-        round: int
+        opened: Any  # the row that opened the round
         early: int
         marks: dict[str, Any]  # by item, as `ItemMark` has them
         ended: Any  # the row of an end that was no pass
@@ -221,7 +221,7 @@ if TYPE_CHECKING:
         digest: str
         known: dict[str, list[object]]  # by number, the digests of rows
         damaged: list[str]  # when the ledger was found to be damaged
-        counts: Counts
+        counts: Tally
 
     class SessionRow(TypedDict, total=False):
         """`sessions.ID` of the runtime file."""

@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.ledger import Chain
     from omo.state.ledger_rows import SessionEvent
-    from omo.state.rows import Counts, Limits, SessionRow, Summary
+    from omo.state.rows import Limits, SessionRow, Summary, Tally
 
 MOST_LISTED = 10
 MOST_BYTES_IN_A_ROW = 240 * 1024
@@ -43,7 +43,7 @@ class State(Protocol):
     @property
     def root(self) -> str: ...
     @property
-    def counts(self) -> Counts: ...
+    def counts(self) -> Tally: ...
 
 
 S = TypeVar("S", bound=State)
@@ -291,7 +291,7 @@ class Run(Generic[S]):
 
         return self.change(on_whole)
 
-    def _counts(self, rows: list[Any]) -> Counts:
+    def _counts(self, rows: list[Any]) -> Tally:
         """Return what these rows count against the run."""
         try:
             state = self.kind.fold(rows, self.id)

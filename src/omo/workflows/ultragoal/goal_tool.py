@@ -43,7 +43,7 @@ def register(commands: options.Commands) -> None:
 def get(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
     if run.problems and run.plan is None:
-        raise Unreadable(run.problems[0], fix="omo ledger verify")
+        raise Unreadable(run.problems[0], fix="omo state clear --mode ultragoal --force keeps it aside")
     goal = run.plan.tool if run.plan is not None else NO_GOAL
     data: Json = {"goal": goal.render()}
     notes = []

@@ -343,6 +343,8 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.goal:
         return _status_of(runs, runs.case(arguments.goal), Files(context.root))
     lines = [_goal_line(runs, case) for case in runs.cases.values()]
+    if not lines and runs.lost:
+        raise runs.lost[0].lost()
     if not lines:
         lines.append("No goal is filed. omo verify add --file GOAL")
     overrides = []
