@@ -40,9 +40,10 @@ class LapsWorkflow(table.EngineWorkflow):
 def put_in_table(patch: pytest.MonkeyPatch) -> None:
     """Put its row where commands, views and the reading of a prompt look for one."""
     row = LapsWorkflow()
-    patch.setattr(table, "ROWS", (*table.ROWS, row))
-    patch.setitem(table.BY_KIND, row.kind, row)
-    patch.setitem(table.BY_TYPED, row.name, row)
+    rows = (row, *table.ROWS)  # it speaks for a session before ultrawork does
+    patch.setattr(table, "ROWS", rows)
+    patch.setattr(table, "BY_KIND", {each.kind: each for each in rows})
+    patch.setattr(table, "BY_TYPED", {name: each for each in rows for name in each.typed})
     patch.setattr(keyword, "WORKFLOWS", [*keyword.WORKFLOWS, row.name])
     for name, command in row.commands.items():
         patch.setitem(main.COMMANDS, name, command)

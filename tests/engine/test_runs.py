@@ -255,7 +255,7 @@ def test_rows_of_another_shape_are_unreadable_and_hide_no_other_run(project: Pro
     }
     with pytest.raises(Unreadable, match="GREAT"):
         fold(FLOW, [first, *others, great], run)
-    broken = project.ledger_of("l9999999999999-00000000").parent
+    broken = project.ledger_of("r9999999999999-00000000").parent
     broken.mkdir()
     (broken / "ledger.jsonl").write_text('{"kind": "started", "items": [7]}\n')
     assert project.status().run == run

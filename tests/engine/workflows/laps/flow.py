@@ -60,7 +60,7 @@ def turn(mark: ItemMark, result: str, iteration: int) -> ItemMark:
 FLOW = Flow(
     name="laps",
     unit="criterion",
-    prefix="l",
+    prefix="r",
     read=read,
     turn=turn,
     statuses=(
