@@ -33,6 +33,7 @@ class Workflow:
     home = ""  # the directory of its runs, below the state directory
     is_shared = False  # its runs are the project's, and a session only holds some
     claims = ""  # the ledger of the claims about its items
+    has_sections = False  # what stands behind an item is its own, in its folder
     has_states = False  # its runs have phases, which are verbs of `omo state`
     files_checks = ""  # the command that pins a check by filing it
 
@@ -131,6 +132,8 @@ class EngineWorkflow(Workflow):
         return _omo("engine.show").status(self.flow, viewer)
 
     def sections(self, viewer: Any, status: Any) -> Any:
+        if self.has_sections:
+            return super().sections(viewer, status)
         more = self.module("claims").tables if self.claims else None
         return _omo("engine.evidence").sections(self.flow, viewer, status, more)
 
@@ -178,8 +181,8 @@ class UltraplanWorkflow(Workflow):
     briefs: Mapping[str, str] = {"omo:critic": "omo plan critique PLAN"}
 
 
-class UltragoalWorkflow(Workflow):
-    kind, unit = "ultragoal", "goal"
+class UltragoalWorkflow(EngineWorkflow):
+    kind = "ultragoal"
     commands: Mapping[str, tuple[str, str]] = {
         "ultragoal": ("verbs", "durable multi-goal plans: goals, gates, receipts, steering, review"),
         "evidence": ("evidence_verbs", "evidence files: add, replay"),
@@ -191,7 +194,7 @@ class UltragoalWorkflow(Workflow):
         目标 目標 ゴール 목표"""
     in_words = ("ultragoal",)
     keeps = ("base", "files")  # its quality gates may cite a result, as long as these are the files
-    has_states = True
+    has_states = has_sections = True
     skill = "ultragoal"
     says_so_again = "omo goal complete"
     looks_again = False  # its receipts stand
