@@ -9,9 +9,9 @@ from typing import Any
 from omo.context import Context
 from omo.proof.base import fingerprint
 from omo.work import gates
+from tests.engine.project import Project, criterion
 from tests.project import Project as AnyProject
 from tests.project import believe
-from tests.engine.project import Project, criterion
 from tests.ultragoal.gates import add_surface, artifact, surface, terminal, transcript
 from tests.ultragoal.project import NOW, SESSION
 from tests.ultragoal.project import Project as GoalProject

@@ -16,9 +16,9 @@ from omo.context import Context
 from omo.state import paths, runtime
 from omo.views import project
 from omo.views.project import ProjectView
+from tests.engine import project as laps_project
 from tests.kept import copied
 from tests.project import Answer, Project, begin_repository, believe
-from tests.engine import project as laps_project
 from tests.ultragoal import project as goals
 from tests.ultraplan import project as ultraplan
 from tests.ultraplan.plans import carry_out, plan_text

@@ -15,8 +15,8 @@ from omo.table import BY_KIND
 from omo.views import lines, statusline
 from omo.views.project import ProjectView, SessionView
 from omo.work import outcome
-from tests.project import plan_directory
 from tests.engine import project as laps_project
+from tests.project import plan_directory
 from tests.report.states import HERE, SCENES, Scene, begin, view
 from tests.ultraplan import project as ultraplan
 from tests.ultraplan.plans import carry_out, plan_text

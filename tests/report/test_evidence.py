@@ -16,8 +16,8 @@ from omo.views.report import gather as whole
 from omo.views.report import markdown
 from omo.views.report.gather import Report
 from omo.workflows.ultraplan import critique
-from tests.project import believe
 from tests.engine import project
+from tests.project import believe
 from tests.report import hostile
 from tests.ultraplan import plans, repos
 from tests.ultraplan import project as ultraplan
