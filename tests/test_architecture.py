@@ -207,7 +207,7 @@ def test_what_hooks_read_of_a_flow_is_what_it_says() -> None:
 
 
 # The counter of a session has the name of the word that turns it on.
-COUNTERS = {"views/explain/decisions.py"}
+COUNTERS = {"views/explain.py"}
 
 
 def test_no_view_asks_for_a_kind_of_work_by_name() -> None:
