@@ -54,7 +54,7 @@ TRIP = Flow(
 )
 STOPS: Any = [{"id": name, "description": name, "checks": []} for name in ("A", "B", "C")]
 SET_OUT: Any = {"kind": "set_out", "run": "t1", "ts": "2026-03-01T10:00:00.000Z", "session": "s", "root": "/p"}
-BEGUN = {**SET_OUT, "items": STOPS}
+BEGUN: Any = {**SET_OUT, "items": STOPS}
 ARRIVED = {"kind": "arrived", "how": "pass", "ts": "2026-03-01T11:00:00.000Z", "outcome": {"verdict": "judged"}}
 STEP = NextStep("go", "A is next")
 
