@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from omo import options, safe_open
 from omo.context import Context
-from omo.engine import show
 from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
@@ -21,9 +20,10 @@ from omo.work.lifecycle import left_by_others, left_elsewhere, put_aside_notes
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, results
 from omo.workflows.ultragoal.brief import parse
+from omo.workflows.ultragoal.flow import FLOW
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import MODES, STEERING, Goal
-from omo.workflows.ultragoal.reviewers import ROLES, review_brief
+from omo.workflows.ultragoal.reviewers import review_brief
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, gates_of, run_of, writes
 from omo.workflows.ultragoal.session_goal import NONE
 
@@ -58,7 +58,7 @@ def register(commands: options.Commands) -> None:
     parser.add_argument("--retry-blocked", action="store_true", help="the same for a blocked one")
     about = "what a reviewer of a goal is asked, for that agent to read as its whole prompt"
     parser = options.command(verbs, "brief", about, brief)
-    parser.add_argument("role", choices=ROLES)
+    parser.add_argument("role", choices=FLOW.briefed)
     parser.add_argument("--goal-id", metavar="G", help="default: the one under way")
     options.command(verbs, "status", "the plan, its goals and receipts, and the next step", status)
     about = "record how a goal came out; complete runs the gates, fills its quality gate in and names what is missing"
@@ -179,6 +179,8 @@ def complete_goals(run: PlanRun, arguments: argparse.Namespace, context: Context
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
     if run.plan is not None:
+        from omo.engine import show
+
         shown = show.status_of(run, Viewer(context, run.caller.session, caller=run.caller))
         return results.status(run, run.plan, shown.believed)
     others, step = [], next_step(run)
