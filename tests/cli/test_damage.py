@@ -21,7 +21,6 @@ from tests.ralph.project import criterion
 from tests.ultraplan.plans import carry_out
 from tests.verify.workshop import path_check
 
-
 CANNOT_GO_ON = "cannot go on: "
 
 
