@@ -90,9 +90,9 @@ def step_brief(run: CaseRun, step: RoundStep) -> str:
 def asked_later(run: CaseRun, case: Case) -> list[str]:
     """Return what the user typed for the run since it began. It is judged against that too: "more asked for under
     way"."""
-    rows = requests.later(run.caller.events, run.flow.name, str(case.started.get("ts")))
+    rows = requests.later(run.caller.events, run.flow.name, case.started_at)
     if run.flow.is_filed:  # what was typed before it was filed says what it is for
-        rows = requests.rows_since(run.caller.events, run.flow.name, str(case.started.get("ts")))
+        rows = requests.rows_since(run.caller.events, run.flow.name, case.started_at)
     return [requests.text_of(row) for row in rows if not requests.names_data(row)]
 
 

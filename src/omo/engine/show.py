@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from omo.engine.asking import asked_later
 from omo.engine.case import Case, CaseItem, ItemResult, method
 from omo.engine.ends import next_step
-from omo.engine.flow import PASSED, STUCK, Flow
+from omo.engine.flow import CUT, PASSED, STUCK, Flow
 from omo.engine.runs import load_run
 from omo.engine.steps import look
 from omo.json_text import Json
@@ -51,16 +51,31 @@ def status(flow: Flow, viewer: Viewer) -> Status | None:
     if step.action == "round":
         report = look(run, viewer.files)
         step = step._replace(commands=(*(Command(lead=line) for line in report.to_do), *step.commands))
+    headline = "its ledger is damaged" if run.problems else case.headline
+    said = facts(case, asked_later(run, case)) if case.started else []
+    return status_of(case, step, viewer.files, headline, said, overrides(case), run.problems)
+
+
+def status_of(
+    case: Case,
+    step: NextStep,
+    files: Files,
+    headline: str,
+    facts: Sequence[str],
+    overrides: Sequence[str],
+    problems: Sequence[str],
+) -> Status:
+    """Return how a case stands, with what its workflow has to say beside its items."""
     return Status(
-        flow.name,
-        flow.unit,
+        case.flow.name,
+        case.flow.unit,
         run=case.run,
-        headline="its ledger is damaged" if run.problems else case.headline,
-        items=tuple(_item(case, item, viewer.files) for item in case.items),
+        headline=headline,
+        items=tuple(_item(case, item, files) for item in case.items),
         next=step,
-        facts=tuple(facts(case, asked_later(run, case))) if case.started else (),
-        overrides=tuple(overrides(case)),
-        problems=tuple(run.problems),
+        facts=tuple(facts),
+        overrides=tuple(overrides),
+        problems=tuple(problems),
         outcome=outcome.of(case.ended) if case.ended is not None else None,
     )
 
@@ -94,22 +109,28 @@ def overrides(case: Case) -> list[str]:
 def _item(case: Case, item: CaseItem, files: Files) -> work.Item:
     mark, result = case.marks[item.id], case.last_result(item.id)
     has_passed = case.flow.has_passed(mark)
-    receipt = part(case.ended or {}, "receipt")
+    receipt = part(case.ending, "receipt")
     stale_because = ""
     if item.id in case.unproven:
         stale_because = "the newest judgement could not tell"
     elif has_passed and receipt:
         stale_because = files.why_lapsed(receipt.get("tree"))
-    lines = [f"{check['id']}: {method(check)}" for check in item.checks]
+    elif has_passed:
+        stale_because = case.unseen
+    lines = item.text.splitlines()
+    lines += [f"{check['id']}: {method(check)}" for check in item.checks]
     if not has_passed or stale_because:
         lines += findings(case, item, result, files)
+    status = case.flow.status(mark.status)
+    notes = [result.get("evidence", ""), *result.get("notes", ()), *_counts(case, item)]
     shown = work.Item(
         item.id,
         clip(item.description, 200),
         mark.status,
-        case.flow.status(mark.status).drawn,
-        tuple(filter(None, [clip(result.get("evidence", ""), 200), *_counts(case, item)])),
+        status.drawn,
+        tuple(clip(note, 200) for note in notes if note),
         "fresh" if has_passed and receipt else "",
+        overrides=(status.heading,) if status.drawn == CUT else (),
         text="\n".join(lines),
     )
     return shown.no_longer(stale_because) if stale_because else shown
@@ -277,7 +298,7 @@ def data_of(case: Case, step: NextStep, results: Mapping[str, ItemResult] | None
         "remaining": case.remaining,
         "circumventions": case.early,
         "judge_calls": len(case.briefs_of_round),
-        "receipt": (case.ended or {}).get("receipt"),
+        "receipt": case.ending.get("receipt"),
         "lessons": case.lessons,
         "problems": [],
         "next": step.data,

@@ -21,7 +21,12 @@ def turn(mark: ItemMark, result: str, iteration: int) -> ItemMark:
 
 
 def items_of(document: Document) -> list[CaseItem]:
-    return [CaseItem(str(step.number), step.title, []) for step in document.steps]
+    """Return the steps, each with what the plan says of it, but for what only the audit reads."""
+    items = []
+    for step in document.steps:
+        said = [f"{name}: {value}" for name, value in step.fields.items() if value]
+        items.append(CaseItem(str(step.number), step.title, [], text="\n".join(said)))
+    return items
 
 
 def read(path: Path) -> list[CaseItem]:
@@ -41,11 +46,11 @@ FLOW = Flow(
     read=read,
     turn=turn,
     statuses=(
-        ItemStatus("drift", "failed", "To mend"),
-        ItemStatus("missing", "open", "To do"),
-        ItemStatus("unknown", "waiting", "Not known"),
-        ItemStatus("skipped", "cut", "Left out, as the plan allows"),
-        ItemStatus("pass", "done", "Done"),
+        ItemStatus("drift", "failed", "to mend"),
+        ItemStatus("missing", "open", "to do"),
+        ItemStatus("unknown", "waiting", "not known"),
+        ItemStatus("skipped", "cut", "skipped, as its plan allows"),
+        ItemStatus("pass", "done", "done"),
     ),
     begins_as="missing",
     goes_on=True,

@@ -24,7 +24,7 @@ from omo.workflows.ultraplan.flow import FLOW
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.next_step import GIVE_UP
-from omo.workflows.ultraplan.run import KIND, PLAN, state_of
+from omo.workflows.ultraplan.run import PLAN, state_of
 
 MOST_SHOWN = 10
 
@@ -32,7 +32,7 @@ MOST_SHOWN = 10
 def require_free(caller: Caller, recovered: str = "") -> None:
     """One plan session per worktree: two could not tell their commits apart. One that is recovered gives way."""
     for name in caller.session_rows:
-        summary = caller.summary(KIND, name)
+        summary = caller.summary(FLOW.name, name)
         run = str(summary.get("run") or "")
         is_here = part(summary, "fence").get("root") == caller.here
         if is_here and name != caller.session and run != recovered:
@@ -43,7 +43,7 @@ def require_free(caller: Caller, recovered: str = "") -> None:
     if own.problems:
         publish_damage(own)
         raise own.damage()
-    if own.state is not None and own.state.is_open and called_off(caller, KIND) is None:
+    if own.state is not None and own.state.is_open and called_off(caller, FLOW.name) is None:
         own.require_whole()
         raise Refused(
             f"plan session {own.id} of this session is under way in {caller.here}",
@@ -67,13 +67,13 @@ def require_shown(caller: Caller) -> None:
     refusal = not_shown(PLAN, caller, fix)
     if refusal is None:
         return
-    summary = caller.summary(KIND)
+    summary = caller.summary(FLOW.name)
     if summary.get("cleared"):
         raise refusal
     state = state_of(CaseRun(PLAN, caller, str(summary.get("run") or "")))
     if state.started and (state.waiting or not state.how):
         return  # something it needs was missing: nothing was begun, and what ended before was shown
-    if state.started and critique.is_another_named(caller, state.path, state.plan, state.started_at):
+    if state.started and critique.is_another_named(caller, state.path, state.terms.plan, state.started_at):
         return  # they said themselves that it goes on with another text
     raise refusal
 
