@@ -149,6 +149,7 @@ class Flow:
     judge_verb: str = "judge"
     round_row: str = "round"  # the kind of the row that opens a round
     early_row: str = "early"  # of the row that notes a verdict asked for too early
+    title: str = ""  # the heading over its items, if that is not what they are called
     command: str = ""  # the first word of its commands, if that is not its name
     given: str = ""  # what the command is given that begins a run
     run_name: str = ""  # what a run is called, if that is not its name

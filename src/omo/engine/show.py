@@ -43,6 +43,11 @@ def named_files(flow: Flow) -> tuple[str, ...]:
 
 
 def status(flow: Flow, viewer: Viewer) -> Status | None:
+    """Return how the session's run of a workflow stands, if it has one."""
+    if flow.is_filed:
+        from omo.engine import show_filed
+
+        return show_filed.status(flow, viewer)
     run = load_run(flow, viewer.caller, viewer.run)
     if run is None:
         return None
@@ -69,6 +74,7 @@ def status_of(
     return Status(
         case.flow.name,
         case.flow.unit,
+        case.flow.title,
         run=case.run,
         headline=headline,
         items=tuple(_item(case, item, files) for item in case.items),
@@ -77,6 +83,7 @@ def status_of(
         overrides=tuple(overrides),
         problems=tuple(problems),
         outcome=outcome.of(case.ended) if case.ended is not None else None,
+        tells_task=bool(case.flow.letter),
     )
 
 

@@ -187,7 +187,7 @@ def _close(
 
 def _answers_for(status: RunStatus, earlier: CaseRun) -> bool:
     """Whether a session that passed has every step that an earlier one was to carry out: a plan of fewer takes nothing
-    up (bench/endings: "three steps given up, and a plan of one of them in their place")."""
+    up (tests/stories: "three steps given up, and a plan of one of them in their place")."""
     titles = {step.title for step in status.document.steps}
     try:
         return titles.issuperset(step.title for step in pinned_part(earlier).steps)
