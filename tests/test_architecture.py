@@ -169,11 +169,11 @@ def test_no_other_module_names_a_workflow() -> None:
 
 
 def test_the_engine_names_no_step_agent_option_or_status_of_a_workflow() -> None:
-    """It reads them from the flow."""
+    """It reads them from the flow. A status that is a common word may stand in a sentence."""
     flows = [row.flow for row in table.ROWS if isinstance(row, table.EngineWorkflow)]
     names = set()
     for flow in flows:
-        names |= {status.name for status in flow.statuses}
+        names |= {status.name for status in flow.statuses if status.name.isupper() or "_" in status.name}
         for step in flow.steps:
             names |= {step.name, step.option} | ({step.agent} if step.agent else set())
     assert len(names) > 10
@@ -198,6 +198,8 @@ def test_what_hooks_read_of_a_flow_is_what_it_says() -> None:
             continue
         flow = row.flow
         assert (row.kind, row.is_shared) == (flow.name, flow.is_filed)
+        if not flow.has_rounds:
+            continue
         assert row.says_so_again.startswith(flow.judge)
         wanted = {step.agent: f"{flow.brief} {role}" for role, step in flow.briefed.items()}
         asks_judge = f"{flow.brief} {flow.unit.upper()}" if flow.is_filed else flow.brief
@@ -205,7 +207,7 @@ def test_what_hooks_read_of_a_flow_is_what_it_says() -> None:
 
 
 # The counter of a session has the name of the word that turns it on.
-COUNTERS = {"views/explain/decisions.py"}
+COUNTERS = {"views/explain.py"}
 
 
 def test_no_view_asks_for_a_kind_of_work_by_name() -> None:

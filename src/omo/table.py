@@ -33,6 +33,7 @@ class Workflow:
     home = ""  # the directory of its runs, below the state directory
     is_shared = False  # its runs are the project's, and a session only holds some
     claims = ""  # the ledger of the claims about its items
+    has_sections = False  # what stands behind an item is its own, in its folder
     has_states = False  # its runs have phases, which are verbs of `omo state`
     files_checks = ""  # the command that pins a check by filing it
 
@@ -131,6 +132,8 @@ class EngineWorkflow(Workflow):
         return _omo("engine.show").status(self.flow, viewer)
 
     def sections(self, viewer: Any, status: Any) -> Any:
+        if self.has_sections:
+            return super().sections(viewer, status)
         more = self.module("claims").tables if self.claims else None
         return _omo("engine.evidence").sections(self.flow, viewer, status, more)
 
@@ -140,10 +143,10 @@ class EngineWorkflow(Workflow):
         return super().clear(caller, force=force)
 
     def beginnings(self, typed: str) -> Any:
-        return _omo("engine.show").beginnings(self.flow)
+        return _omo("engine.show").beginnings(self.flow, typed)
 
     def named_files(self, typed: str) -> Any:
-        return _omo("engine.show").named_files(self.flow)
+        return _omo("engine.show").named_files(self.flow, typed)
 
 
 def _omo(name: str) -> Any:
@@ -153,12 +156,13 @@ def _omo(name: str) -> Any:
     return importlib.import_module(f"omo.{name}")
 
 
-class UltraplanWorkflow(Workflow):
-    kind, unit = "ultraplan", "step"
+class UltraplanWorkflow(EngineWorkflow):
+    kind = "ultraplan"
     commands: Mapping[str, tuple[str, str]] = {
         "plan": ("verbs", "plans as contracts: validate, critique, sessions, audit, recovery")
     }
     home = "plans"
+    has_sections = True
     offered = 3
     words = "ultraplan plan plans planning plano план 计划 計劃 计画 プラン 計画 계획"
     in_words = ("ultraplan", "ultraexecute")
@@ -178,8 +182,8 @@ class UltraplanWorkflow(Workflow):
     briefs: Mapping[str, str] = {"omo:critic": "omo plan critique PLAN"}
 
 
-class UltragoalWorkflow(Workflow):
-    kind, unit = "ultragoal", "goal"
+class UltragoalWorkflow(EngineWorkflow):
+    kind = "ultragoal"
     commands: Mapping[str, tuple[str, str]] = {
         "ultragoal": ("verbs", "durable multi-goal plans: goals, gates, receipts, steering, review"),
         "evidence": ("evidence_verbs", "evidence files: add, replay"),
@@ -191,7 +195,7 @@ class UltragoalWorkflow(Workflow):
         目标 目標 ゴール 목표"""
     in_words = ("ultragoal",)
     keeps = ("base", "files")  # its quality gates may cite a result, as long as these are the files
-    has_states = True
+    has_states = has_sections = True
     skill = "ultragoal"
     says_so_again = "omo goal complete"
     looks_again = False  # its receipts stand

@@ -44,9 +44,11 @@ def not_begun(flow: Flow, caller: Caller) -> NextStep:
     return step or NextStep("start", f"there is no {flow.what}", (command(flow.start),))
 
 
-def next_step(run: CaseRun) -> NextStep:
-    """Return what comes next. Every output, every refusal and Stop say this."""
-    flow, case = run.flow, run.state
+def next_step(run: CaseRun, seen: Case | None = None) -> NextStep:
+    """Return what comes next. Every output, every refusal and Stop say this. `seen` is the case as it was looked at."""
+    flow, case = run.flow, seen or run.state
+    if case is not None and (step := case.next_step(run)) is not None:
+        return step
     begin = command(flow.start)
     if case is None or run.problems:
         if is_over(run):
@@ -84,7 +86,10 @@ def is_over(run: CaseRun) -> bool:
 def question(case: Case, step: NextStep) -> str:
     """Return what the user is asked when a run ended without a pass, or waits for something."""
     flow = case.flow
-    if asked := (case.waiting or case.ending).get("asked"):
+    row = case.waits or case.ending
+    if "question" in row:
+        return row["question"]
+    if asked := row.get("asked"):
         return f"{asked} {step.command}"
     if case.how == "circumvented":
         return f"Run it in full again, or authorise less yourself: {flow.start} … --reduced-scope REASON"

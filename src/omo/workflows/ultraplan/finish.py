@@ -23,11 +23,11 @@ from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
 from omo.workflows.ultraplan.end import LONGEST_WHY, outcome_of, pinned_commands
-from omo.workflows.ultraplan.next_step import failed_command, next_step, sessions_left
+from omo.workflows.ultraplan.next_step import failed_command, sessions_left
 from omo.workflows.ultraplan.run import pinned_part, runs_of_repository, state_of
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_run
 from omo.workflows.ultraplan.session import PlanSessionRow, PlanState
-from omo.workflows.ultraplan.status import in_lines, publish, publish_status, seen_rows
+from omo.workflows.ultraplan.status import in_lines, next_step, publish, publish_status, seen_rows
 from omo.workflows.ultraplan.verify import Verify
 
 TYPE_CHECKING = False

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from omo.engine.case import CaseItem
 from omo.engine.flow import Flow, ItemMark, ItemStatus
+from omo.work.status import Command, command
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.session import PlanState
 
@@ -53,6 +54,15 @@ FLOW = Flow(
         ItemStatus("pass", "done", "done"),
     ),
     begins_as="missing",
+    judge_verb="finish",
     goes_on=True,
+    file_ends=("",),
+    begun_by={
+        "ultraplan": (
+            command("omo plan critique PLAN", lead="write the plan, then"),
+            Command(lead="when omo:critic found it sound, tell the user: /omo:ultraexecute carries it out"),
+        ),
+        "ultraexecute": (command("omo plan start PLAN", lead="once it is committed, and omo:critic found it sound"),),
+    },
     case=PlanState,
 )

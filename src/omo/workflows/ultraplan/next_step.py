@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from omo.engine import ends
 from omo.errors import Refused
 from omo.state.runtime import part
 from omo.text import clip
@@ -26,8 +25,6 @@ def next_step(status: RunStatus) -> NextStep:
     """The one thing that moves a session on; the first rule that applies decides. That the user has cancelled it is for
     whoever asks what is so now to say: `cancelled`."""
     state, audit = status.state, status.audit
-    if status.run.problems:
-        return ends.next_step(status.run)
     if state.lacks:
         why = f"{', '.join(state.lacks)} is missing, nothing was begun; once it is there"
         commands: tuple[Command, ...] = (recover_command(state) if state.base else start_command(state),)

@@ -14,7 +14,7 @@ from omo.work.publish import publish
 from omo.work.run import Caller
 from omo.workflows.ultraplan import preflight, sessions
 from omo.workflows.ultraplan.flow import FLOW
-from omo.workflows.ultraplan.next_step import next_step, unrecoverable
+from omo.workflows.ultraplan.next_step import unrecoverable
 from omo.workflows.ultraplan.refusals import require_clean, require_free, require_shown, under_way
 from omo.workflows.ultraplan.run import (
     PLAN,
@@ -27,6 +27,7 @@ from omo.workflows.ultraplan.run import (
 from omo.workflows.ultraplan.run_audit import audit_run
 from omo.workflows.ultraplan.sessions import Recovery
 from omo.workflows.ultraplan.start import Started, begun, preflight_rows, uncommitted, write
+from omo.workflows.ultraplan.status import next_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

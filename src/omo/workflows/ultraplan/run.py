@@ -23,7 +23,7 @@ from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.session import PlanState
 
-PLAN = RUNS = kind_of(FLOW)
+PLAN = kind_of(FLOW)
 SHORT_TAG = 4
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from omo.digest import sha256
 from omo.engine.case import ItemResult
+from omo.engine.flow import ItemMark
 from omo.engine.runs import CaseRun, load_run, moved
 from omo.errors import NotEvaluable, Refused
 from omo.proof import base
@@ -37,6 +38,7 @@ from omo.workflows.ultraplan.session import PlanState
 
 NOT_AUDITED = Audit(None, None, [])
 NO_PLAN = Document("", "")
+SKIPPED = "skipped, as its plan allows"
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class RunStatus:
     @property
     def seen(self) -> PlanState:
         """The same with its steps as git shows them now. What git cannot be asked of is as it was seen last."""
-        state = self.state
+        state = replace(self.state, look=self)
         if not self.audit.steps:
             return replace(state, unseen=clip(self.unknown or "nothing was begun", 200))
         statuses: dict[str, str] = {}
@@ -65,8 +67,12 @@ class RunStatus:
         for step in self.audit.steps:
             commit = f"commit {step.commit[:12]}" if step.commit else ""
             statuses[str(step.step)] = step.status
-            results[str(step.step)] = {"result": step.status, "notes": [commit, *step.findings]}
-        return replace(state, items=items_of(self.document), marks=moved(state, statuses), seen=results)
+            skipped = [SKIPPED] if step.status == "skipped" else []
+            notes = [commit, *(clip(finding, 200) for finding in step.findings)]
+            results[str(step.step)] = {"result": step.status, "notes": notes, "overrides": skipped}
+        items = items_of(self.document)
+        known = {item.id: state.marks.get(item.id, ItemMark(FLOW.begins_as)) for item in items}
+        return replace(state, items=items, marks=moved(FLOW, known, statuses, state.round), seen=results)
 
     @property
     def unknown(self) -> str:
@@ -88,9 +94,11 @@ class RunStatus:
 def load_status(caller: Caller, named: str = "") -> RunStatus | None:
     """The session's run, or the one that is named, and what git and the files show of it. Nothing is written."""
     run = load_run(FLOW, caller, named)
-    if run is None or run.problems or not state_of(run).base:
-        return RunStatus(run) if run is not None else None
-    return audit_run(run)
+    return look_at(run) if run is not None else None
+
+
+def look_at(run: CaseRun) -> RunStatus:
+    return RunStatus(run) if run.problems or not state_of(run).base else audit_run(run)
 
 
 def audit_run(run: CaseRun, *, is_ending: bool = False) -> RunStatus:

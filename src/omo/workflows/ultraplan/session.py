@@ -6,13 +6,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from omo.engine.case import Case, CaseRow
+from omo.engine.case import Case, CaseItem, CaseRow
 from omo.work.outcome import exception, repaired
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.verify import Verify
 
 if TYPE_CHECKING:
+    from omo.engine.runs import CaseRun
     from omo.state.rows import LetThrough
+    from omo.work.status import NextStep, Status
+    from omo.work.viewer import Viewer
+    from omo.workflows.ultraplan.run_audit import RunStatus
 
 
 class PlanSessionRow(CaseRow, total=False):
@@ -54,7 +58,30 @@ class Terms:
 
 @dataclass
 class PlanState(Case):
-    """A run as its rows tell it. A recovery is a round more: the same session, with all its steps and its base."""
+    """A run as its rows tell it. A recovery is a round more: the same session, with all its steps and its base.
+
+    `look` is what git and the files show of it, once somebody has asked.
+    """
+
+    look: RunStatus | None = None
+
+    def now(self, run: CaseRun) -> PlanState:
+        from omo.workflows.ultraplan import run_audit  # which git and the reader of plans come with
+
+        return run_audit.look_at(run).seen
+
+    def next_step(self, run: CaseRun) -> NextStep | None:
+        from omo.workflows.ultraplan import next_step, run_audit
+
+        return None if run.problems else next_step.next_step(self.look or run_audit.look_at(run))
+
+    def shown(self, status: Status, viewer: Viewer) -> Status:
+        from omo.workflows.ultraplan import status as views
+
+        return views.shown(self, status)
+
+    def text_of(self, item: CaseItem) -> str:
+        return item.text
 
     @cached_property
     def terms(self) -> Terms:

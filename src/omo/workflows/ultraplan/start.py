@@ -24,7 +24,6 @@ from omo.workflows.ultraplan import preflight, progress, rules, sessions, verify
 from omo.workflows.ultraplan.flow import FLOW
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document, FenceGlobs, Session, refusal
-from omo.workflows.ultraplan.next_step import next_step
 from omo.workflows.ultraplan.progress import Progress
 from omo.workflows.ultraplan.refusals import (
     require_as_named,
@@ -36,7 +35,7 @@ from omo.workflows.ultraplan.refusals import (
 from omo.workflows.ultraplan.run import PLAN, state_of, states_of_text, tags
 from omo.workflows.ultraplan.run_audit import RunStatus
 from omo.workflows.ultraplan.session import PlanSessionRow, PlanState, Terms
-from omo.workflows.ultraplan.status import publish
+from omo.workflows.ultraplan.status import next_step, publish
 
 if TYPE_CHECKING:
     from omo.engine.case import CaseRow

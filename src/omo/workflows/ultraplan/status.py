@@ -5,52 +5,49 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from omo.engine import show
+from omo.engine import ends, show
 from omo.state import runtime
 from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work import outcome
 from omo.work.files import Files
-from omo.work.status import Command, NextStep, Status, command
+from omo.work.status import NextStep, Status
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.flow import FLOW, MOST_RECOVERIES
-from omo.workflows.ultraplan.next_step import next_step
 from omo.workflows.ultraplan.run import from_top
-from omo.workflows.ultraplan.run_audit import RunStatus, load_status
+from omo.workflows.ultraplan.run_audit import RunStatus
+from omo.workflows.ultraplan.session import PlanState
 
 if TYPE_CHECKING:
     from omo.engine.case import CaseRow
-    from omo.work.viewer import Viewer
 
 LONGEST_SHOWN = 4000
 MOST_VIOLATIONS = 20
-# What begins it, by what the user typed, and the ends of a file that it is begun with as it is.
-NAMED_FILES = {"ultraexecute": ("",)}
-BEGINNINGS = {
-    "ultraplan": (
-        command("omo plan critique PLAN", lead="write the plan, then"),
-        Command(lead="when omo:critic found it sound, tell the user: /omo:ultraexecute carries it out"),
-    ),
-    "ultraexecute": (command(FLOW.start, lead="once it is committed, and omo:critic found it sound"),),
-}
-
-
-def status(viewer: Viewer) -> Status | None:
-    """The session's run for every view; None where it has none."""
-    loaded = load_status(viewer.caller, viewer.run)
-    return status_of(loaded) if loaded is not None else None
 
 
 def status_of(loaded: RunStatus) -> Status:
-    state, problems = loaded.seen, [*loaded.run.problems]
+    state = loaded.seen
+    return shown(state, show.drawn(loaded.run, state, next_step(loaded), Files(loaded.run.caller.root)))
+
+
+def next_step(loaded: RunStatus) -> NextStep:
+    return ends.next_step(loaded.run, loaded.seen)
+
+
+def shown(state: PlanState, status: Status) -> Status:
+    """The status with what the plan, git and the files say beside the steps."""
+    loaded = state.look
+    assert loaded is not None
+    problems = [*loaded.run.problems]
     if loaded.unknown and not loaded.audit.steps:  # not even the plan can be read
         problems.append(loaded.unknown)
-    headline = f"{state.word}, audit {loaded.audit.words}" if state.is_open else state.word
-    overrides = [clip(override, 200) for override in state.overrides]
-    problems = [clip(problem, 300) for problem in problems]
-    files = Files(loaded.run.caller.root)
-    status = show.status_of(state, next_step(loaded), files, headline, _facts(loaded), overrides, problems)
-    return status._replace(damage="damaged")  # it may be the spec
+    return status._replace(
+        headline=f"{state.word}, audit {loaded.audit.words}" if state.is_open else state.word,
+        facts=tuple(_facts(loaded)),
+        overrides=tuple(clip(override, 200) for override in state.overrides),
+        problems=tuple(clip(problem, 300) for problem in problems),
+        damage="damaged",  # it may be the spec
+    )
 
 
 def _facts(loaded: RunStatus) -> list[str]:

@@ -28,7 +28,7 @@ from omo.workflows.ultraplan import start as starting
 from omo.workflows.ultraplan.critique import CriticVerdict
 from omo.workflows.ultraplan.flow import FLOW, MOST_RECOVERIES
 from omo.workflows.ultraplan.models import LONGEST_DEFECT, Document, PlanDefect, refusal
-from omo.workflows.ultraplan.next_step import cancelled, next_step
+from omo.workflows.ultraplan.next_step import cancelled
 from omo.workflows.ultraplan.preflight import MISSING
 from omo.workflows.ultraplan.progress import Progress
 from omo.workflows.ultraplan.propose import Proposals
@@ -36,7 +36,7 @@ from omo.workflows.ultraplan.run import states_of_text
 from omo.workflows.ultraplan.run_audit import audit_file, load_status
 from omo.workflows.ultraplan.session import PlanState
 from omo.workflows.ultraplan.start import Started
-from omo.workflows.ultraplan.status import in_lines, publish_status
+from omo.workflows.ultraplan.status import in_lines, next_step, publish_status
 from omo.workflows.ultraplan.verify import by_steps
 
 
