@@ -75,6 +75,7 @@ class RoundStep:
     is_required: bool = False
     to_do: str = ""  # what the working agent is told to do about it
     task: str = ""  # what the agent itself is told, above the items; without it omo writes no brief for the agent
+    asked_by: str = ""  # the command that prints its brief, if `brief` does not: it is asked before a run begins
     form: Mapping[str, Any] = field(default_factory=dict)
     lanes: tuple[str, ...] = ()
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from omo.engine.case import CaseItem
-from omo.engine.flow import Flow, ItemMark, ItemStatus
+from omo.engine.flow import Flow, ItemMark, ItemStatus, RoundStep
 from omo.work.status import Command, command
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.session import PlanState
@@ -37,6 +37,35 @@ def read(path: Path) -> list[CaseItem]:
     return items_of(documents.load(path, path.parent))
 
 
+# What a critic looks at. The last one is the hard gate: a weak manifest lets undone work pass.
+DIMENSIONS = {
+    "goal": "the steps together bring about what was asked, and nothing beside it",
+    "grounding": "files, functions and commands it names are really there, or an earlier step makes them",
+    "order": "no step needs what a later one brings; dependencies are stated",
+    "size": "each step is one change that one commit can hold and one person can review",
+    "tests": "behaviour that changes has a test, written first where that is possible",
+    "verify": "each Verify would fail if the work of its step were missing",
+    "failure": "On failure fits: nothing that others build on is skipped, nothing risky is retried blindly",
+    "scope": "the fence holds what the steps need, and closes what they must not touch",
+    "safety": "no step destroys data, leaks secrets or weakens a guard; what cannot be undone is said to be so",
+    "manifest-quality": "no manifest would hold for undone, half-done or unrelated work",
+}
+GATE = "manifest-quality"
+MARKS = ("pass", "concern", "fail")
+CRITIC = RoundStep(
+    "CRITIC",
+    agent="omo:critic",
+    asked_by="omo plan critique PLAN",
+    task="Read the plan {item} and hold it against the code base.",
+    form={
+        "verdict": "clean | findings",
+        "plan_digest": "",  # of the text that it is asked about
+        "dimensions": dict.fromkeys(DIMENSIONS, " | ".join(MARKS)),
+        "findings": [
+            {"line": 12, "dimension": GATE, "severity": "blocking | advisory", "text": "what is wrong"},
+        ],
+    },
+)
 FLOW = Flow(
     name="ultraplan",
     command="plan",
@@ -54,6 +83,7 @@ FLOW = Flow(
         ItemStatus("pass", "done", "done"),
     ),
     begins_as="missing",
+    steps=(CRITIC,),
     judge_verb="finish",
     goes_on=True,
     file_ends=("",),

@@ -20,7 +20,7 @@ from omo.work.session import suspend
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
-from omo.workflows.ultraplan.flow import FLOW
+from omo.workflows.ultraplan.flow import CRITIC, FLOW
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.next_step import GIVE_UP
@@ -137,7 +137,7 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     why = "no critic has found this text sound, and of an older plan only what is committed needs none"
     if review is not None:
         reasons = "; ".join(map(str, review.get("reasons") or ()))
-        why = clip(f"{critique.CRITIC} has found it not to be sound: {reasons}", 300)
+        why = clip(f"{CRITIC.agent} has found it not to be sound: {reasons}", 300)
     theirs = f"omo plan start {name} --unreviewed REASON --session {shlex.quote(caller.session)}"
     raise Refused(
         f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}): {why}",

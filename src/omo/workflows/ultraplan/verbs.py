@@ -26,7 +26,7 @@ from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import progress, propose, rules
 from omo.workflows.ultraplan import start as starting
 from omo.workflows.ultraplan.critique import CriticVerdict
-from omo.workflows.ultraplan.flow import FLOW, MOST_RECOVERIES
+from omo.workflows.ultraplan.flow import CRITIC, FLOW, MOST_RECOVERIES
 from omo.workflows.ultraplan.models import LONGEST_DEFECT, Document, PlanDefect, refusal
 from omo.workflows.ultraplan.next_step import cancelled
 from omo.workflows.ultraplan.preflight import MISSING
@@ -155,11 +155,11 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     following = _after_critique(caller, arguments.plan)
     if verdict is not None:
         return _verdict(document, verdict, data, notes, following)
-    agents.expect(caller, critiques.CRITIC, begins=critiques.TYPED)
+    agents.expect(caller, CRITIC.agent, begins=critiques.TYPED)
     asked = requests.typed(caller.events, "ultraplan")
     brief = critiques.brief(document, requests.text_of(asked[-1]) if asked else "", sorted(known.done))
-    briefs.issue(caller, critiques.CRITIC, brief)
-    text = f"Send this to {critiques.CRITIC}, then: {following}\n\n{brief}"
+    briefs.issue(caller, CRITIC.agent, brief)
+    text = f"Send this to {CRITIC.agent}, then: {following}\n\n{brief}"
     return Result({**data, "brief": brief}, text, notes=notes)
 
 
