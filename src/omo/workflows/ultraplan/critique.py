@@ -45,11 +45,10 @@ MOST_FINDINGS = 100
 LONGEST_REQUEST = 8000
 
 
-WEAK_MANIFESTS = (
-    "A manifest is what code will check once the step is said to be done. Ask of each: which lazy or wrong piece of "
-    f"work would still satisfy it? If you can name one, {GATE} fails, and the finding is blocking. The verdict is "
-    "clean only without a blocking finding."
-)
+WEAK_MANIFESTS = f"""\
+A manifest is what code will check once the step is said to be done. Ask of each: which lazy or wrong piece of work
+would still satisfy it? If you can name one, {GATE} fails, and the finding is blocking.
+The verdict is clean only without a blocking finding."""
 
 
 class CriticFinding(BaseModel):
