@@ -43,6 +43,7 @@ def _state(plan: Plan, step: NextStep) -> Summary:
         return {"state": "active"}
     waits: Summary = {"state": "paused", "told": False, "own": True}
     if plan.handoff is not None:
+        waits["madeWayFor"] = plan.handoff["to"] or ""
         return {**waits, "why": plan.handoff_in_words, "question": "Go on with planning?"}
     if step.who == "user":  # damage that only they can mend
         question = f"Run in a terminal of your own: {step.commands[0].line}."
