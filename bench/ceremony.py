@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from bench.truth import Play, make_project, word_of  # noqa: E402
+from tests.stories.play import Play, make_project, word_of  # noqa: E402
 
 
 @dataclass(frozen=True)

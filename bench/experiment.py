@@ -25,7 +25,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from bench.truth import (  # noqa: E402
+from omo.proof import run as runner  # noqa: E402
+from omo.proof import swap, swap_files  # noqa: E402
+from omo.work.outcome import PROVEN  # noqa: E402
+from omo.workflows.ultrawork import gate_verbs, judging, verbs  # noqa: E402, F401, loaded before anything is timed
+from tests.stories.play import (  # noqa: E402
     ADD_TEST,
     CALC,
     FIXED,
@@ -37,10 +41,6 @@ from bench.truth import (  # noqa: E402
     path_of_tools,
     word_of,
 )
-from omo.proof import run as runner  # noqa: E402
-from omo.proof import swap, swap_files  # noqa: E402
-from omo.work.outcome import PROVEN  # noqa: E402
-from omo.workflows.ultrawork import gate_verbs, judging, verbs  # noqa: E402, F401, loaded before anything is timed
 
 RUNS = "../runs"  # beside the project
 MOST_AROUND = 0.050  # seconds

@@ -28,9 +28,9 @@ from typing import Any, NoReturn
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from bench import truth  # noqa: E402
 from bench.conditions import Condition, copy_checkout, watch  # noqa: E402
 from tests import packages  # noqa: E402
+from tests.stories import play as stories  # noqa: E402
 
 LIST = ROOT / "tests" / "short_endings.txt"
 FOLDERS = ("proof", "stop")
@@ -54,14 +54,14 @@ def main() -> int:
         conditions, seen, seconds = play_all(
             Path(directory), arguments.notes or Path(directory, "notes"), arguments.workers
         )
-    left_out = [which.title for which in truth.every_ending() if which.title not in seen and is_played(which)]
+    left_out = [which.title for which in stories.every_ending() if which.title not in seen and is_played(which)]
     if left_out:
         print(f"{len(left_out)} endings did not end as they should, so nothing is picked: run tests/test_truth.py")
         return 1
     required = decided(frozenset().union(*seen.values()))
     if arguments.check:
         return check(conditions, seen, required)
-    levels = {which.title: needs_level(which) for which in truth.every_ending() if which.title in seen}
+    levels = {which.title: needs_level(which) for which in stories.every_ending() if which.title in seen}
     chosen = smallest(seen, required, levels, seconds)
     LIST.write_text("".join(f"{name}\n" for name in seen if name in chosen), encoding="utf-8")
     print(f"{len(chosen)} of {len(seen)} endings decide {len(required) // 2} of {len(conditions)} conditions")
@@ -113,7 +113,7 @@ def smallest(seen: dict[str, Seen], required: Seen, levels: dict[str, int], seco
     return chosen
 
 
-def needs_level(which: truth.Ending) -> int:
+def needs_level(which: stories.Ending) -> int:
     """Return 0 for an ending that is played everywhere, 1 if it needs a program, 2 if it needs packages from npm."""
     programs = set(which.needs) - IN_THE_ENVIRONMENT
     if programs & FROM_NPM:
@@ -144,7 +144,7 @@ def play_all(directory: Path, notes: Path, workers: int) -> tuple[list[Condition
         process.wait()
     rows = noted(notes, digest)
     seen, seconds = {}, {}
-    for which in truth.every_ending():
+    for which in stories.every_ending():
         if which.title in rows:
             row = rows[which.title]
             bits = f"{int(row['seen'], 16):0{2 * len(conditions)}b}"
@@ -156,8 +156,8 @@ def play_all(directory: Path, notes: Path, workers: int) -> tuple[list[Condition
 def play_part(worker: int, workers: int, record: Path, digest: str, notes: Path) -> int:
     """Play each ending in a process of its own, forked from one that has loaded everything and played none."""
     rows = noted(notes, digest)
-    truth.warm_up()
-    for number, which in enumerate(truth.every_ending()):
+    stories.warm_up()
+    for number, which in enumerate(stories.every_ending()):
         is_of_this_worker = number % workers == worker
         if not is_of_this_worker or which.title in rows or not which.has_test:
             continue
@@ -181,16 +181,16 @@ def play_part(worker: int, workers: int, record: Path, digest: str, notes: Path)
     return 0
 
 
-def is_played(which: truth.Ending) -> bool:
+def is_played(which: stories.Ending) -> bool:
     """Return whether a test plays this ending and every program that it needs is here."""
     return which.has_test and not which.missing
 
 
-def play(which: truth.Ending) -> NoReturn:
+def play(which: stories.Ending) -> NoReturn:
     """Play it with a beginning of its own: one made for another ending would be noted as that one's alone."""
     begin = which.begin
 
-    def whole(run: truth.Play) -> None:
+    def whole(run: stories.Play) -> None:
         if begin is not None:
             begin(run)
         which.play(run)
@@ -198,7 +198,7 @@ def play(which: truth.Ending) -> NoReturn:
     code = 1
     try:
         with tempfile.TemporaryDirectory(prefix="omo truth ") as directory:
-            told = truth.played(dataclasses.replace(which, begin=None, play=whole), Path(directory))
+            told = stories.played(dataclasses.replace(which, begin=None, play=whole), Path(directory))
         code = 0 if which.is_right(told.word) else 1
     except Exception:
         traceback.print_exc()
@@ -217,7 +217,7 @@ def noted(notes: Path, digest: str) -> dict[str, Any]:
 def digest_of_source() -> str:
     """Of everything that decides what an ending does."""
     digest = hashlib.sha256()
-    for path in sorted([*ROOT.glob("src/omo/**/*.py"), *ROOT.glob("bench/endings/*.py"), ROOT / "bench" / "truth.py"]):
+    for path in sorted([*ROOT.glob("src/omo/**/*.py"), *ROOT.glob("tests/stories/*.py")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

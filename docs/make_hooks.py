@@ -73,7 +73,7 @@ def _groups(host: Host, event: str) -> list[dict[str, Any]]:
     without state, and all other tools then cost nothing."""
     if host.events[event] != "pre-tool-use" or host.rewrites_commands:
         return [_group(host, event, host.watched_tools)]
-    shells = [tool for tool in host.watched_tools if tool in host.shell_tool]
+    shells = [tool for tool in host.watched_tools if tool == host.shell_tool]
     others = [tool for tool in host.watched_tools if tool not in shells]
     return [_group(host, event, others), _group(host, event, shells, "plugin_shells_alone=yes ")]
 
@@ -88,7 +88,7 @@ def _group(host: Host, event: str, tools: Sequence[str], more: str = "") -> dict
     if host.events[event] == "pre-tool-use":
         group = {"matcher": "|".join(tools), **group}
     elif host.events[event] == "post-tool-use":
-        group = {"matcher": host.shell_tool[0], "hooks": [{**handler, **host.only_for_omo}]}
+        group = {"matcher": host.shell_tool, "hooks": [{**handler, **host.only_for_omo}]}
     return group
 
 
@@ -99,7 +99,7 @@ def _variables(host: Host) -> str:
         "plugin_data": f"${{{host.data_variable}}}",
         "plugin_project": f"${{{host.project_variable}}}" if host.project_variable else "$PWD",
         "plugin_rewrites": "yes" if host.rewrites_commands else "",
-        "plugin_shell": host.shell_tool[0],
+        "plugin_shell": host.shell_tool,
         "plugin_other_shell": host.other_shell,
     }
     if host.shell_file_variable:

@@ -8,7 +8,7 @@ import pytest
 
 import bench.jobs  # noqa: F401, its modules register the jobs
 from bench.ceremony import BEFORE, JOBS, Job, Session
-from bench.truth import make_project
+from tests.stories.play import make_project
 
 MOST_FOR_A_GOAL = 10
 GOALS = 3

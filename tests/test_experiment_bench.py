@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bench.experiment import STORIES, Honest, played
-from bench.truth import ADD_TEST, CALC, FIXED, ROOT, TEST, TESTS, is_here, make_project
 from omo.work.outcome import PROVEN
+from tests.stories.play import ADD_TEST, CALC, FIXED, ROOT, TEST, TESTS, is_here, make_project
 
 RUNS = {"red and green seen": (2, 0), "a test added": (3, 3)}  # in the whole story, and beyond the agent's own
 COUNTED = [which for which in STORIES if which.name in RUNS]

@@ -1,4 +1,4 @@
-"""Every ending of `bench/truth.py` is told in a word that fits what happened."""
+"""Every story of `tests/stories` is told in a word that fits what happened."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.truth import DONE, NAMES_IT, ROOT, Ending, every_ending, played
 from omo.work.outcome import JUDGED, PROVEN
+from tests.stories.play import DONE, NAMES_IT, ROOT, Ending, every_ending, played
 
 WORKFLOWS = ("ralph", "ultragoal", "ultraplan", "ultrawork", "verify")
 

@@ -6,8 +6,8 @@ import json
 import re
 
 from bench.ceremony import Session, job
-from bench.truth import ADD_TEST, CALC, FIXED
 from omo.work.outcome import JUDGED
+from tests.stories.play import ADD_TEST, CALC, FIXED
 
 TASK = "make add return the sum of its arguments, and say in README.md what twice does"
 SENTENCE = "`twice(a)` returns a and a.\n"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.truth import path_of_tools
 from omo.proof.change_verdict import CANNOT_TELL, NOT_PROVEN, NOTHING, PROVEN
 from tests.project import Project, Ran
+from tests.stories.play import path_of_tools
 
 CODES = {PROVEN: 0, NOTHING: 0, NOT_PROVEN: 3, CANNOT_TELL: 4}
 PYTEST = ("--", "python3", "-m", "pytest", "-q", "-p", "no:cacheprovider")

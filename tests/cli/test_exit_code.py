@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bench.endings.ultraplan import done, planned, unreviewed
-from bench.truth import SESSION as PLAYED
-from bench.truth import Play, make_project
 from omo.state import paths
 from tests.project import SESSION, Project
+from tests.stories.play import SESSION as PLAYED
+from tests.stories.play import Play, make_project
+from tests.stories.ultraplan import done, planned, unreviewed
 
 LATER = "later-session"
 CASE = """import unittest

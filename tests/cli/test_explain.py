@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from omo.clock import stamp
-from omo.hooks import tool_use
-from omo.hooks.main import answer
 from omo.state.rows import read_row
 from omo.stop import rules
 from omo.work import session
@@ -97,122 +92,10 @@ def test_where_a_limit_was_set_is_told(project: Project) -> None:
     assert facts(told)["limits.max_stop_blocks"] == (2, "OMO_MAX_STOP_BLOCKS")
 
 
-# prompt
-
-
-@pytest.mark.parametrize(
-    ("text", "environ", "decision", "rule", "change"),
-    [
-        ("ulw fix it", {}, "activate", "leading", "leave the word out"),
-        ("what is ulw?", {}, "none", "question", "type ulw and a task"),
-        ("use `ulw`", {}, "none", "in-code", "write ulw outside of it"),
-        ("fix it with ulw", {"OMO_KEYWORD": "explicit"}, "none", "mode-explicit", "make ulw the first word"),
-        ("ulw fix it", {"OMO_KEYWORD": "off"}, "none", "mode-off", "type /omo:ulw"),
-        ("fix it", {}, "none", "no-keyword", "type ulw and a task"),
-        ("/omo:pin tests -- pytest", {}, "pin", "pin-command", "leave the command out"),
-    ],
-)
-def test_prompts(project: Project, text: str, environ: dict[str, str], decision: str, rule: str, change: str) -> None:
-    project.environ |= environ
-    told = explain(project, "prompt", text)
-    assert (told["decision"], told["action"], told["rule"]) == (decision, decision, rule)
-    assert told["change"][0].startswith(change)
-    if decision != "pin":
-        origin = "OMO_KEYWORD" if environ else "default"
-        assert facts(told)["keyword"] == (environ.get("OMO_KEYWORD", "on"), origin)
-
-
-def test_a_prompt_can_be_explained_without_a_session(project: Project) -> None:
-    told = project.user("explain", "prompt", "ulw fix it", "--json").json
-    assert set(facts(told)) == {"prompt", "keyword"}
-
-
-@pytest.mark.parametrize("variable", [{"OMO_DISABLE": "1"}, {"OMO_SKIP_HOOKS": "UserPromptSubmit,PreToolUse"}])
-def test_a_hook_that_is_switched_off_decides_nothing(project: Project, variable: dict[str, str]) -> None:
-    project.environ |= variable
-    for argv in (("prompt", "ulw fix it"), ("tool", "--write", ".sisyphus/cc-omo/runtime.local.json")):
-        told = explain(project, *argv)
-        assert (told["decision"], told["rule"]) == ("allow", "switched-off")
-        assert facts(told) == {name: (value, "the environment") for name, value in variable.items()}
-
-
-# tool
-
-
-def test_a_call_that_no_gate_refuses(project: Project) -> None:
-    told = explain(project, "tool", "--", "rm", "-rf", "build")
-    assert (told["decision"], told["rule"], told["tool"]) == ("allow", "no-gate", "Bash")
-    assert facts(told)["call"] == ("rm -rf build", "the host's event")
-    assert [one["rule"] for one in told["trail"]] == [gate.name for gate in tool_use.GATES]
-
-
-def test_a_call_that_never_reaches_a_hook(project: Project) -> None:
-    told = explain(project, "tool", "--tool", "Read")
-    assert (told["decision"], told["rule"]) == ("allow", "not-watched")
-
-
-def test_our_own_state_is_refused_and_the_run_waits_in_the_end(project: Project) -> None:
-    project.agent("ulw", "start")
-    target = f"{project.state}/runtime.local.json"
-    told = explain(project, "tool", "--write", target)
-    assert (told["decision"], told["rule"]) == ("deny", "own-state")
-    assert (
-        told["change"][-1]
-        == "after 2 more identical calls the run waits for you, and Stop lets go; the gate stays shut"
-    )
-    event = {"session_id": SESSION, "tool_name": "Write", "tool_input": {"file_path": target}}
-    for _ in range(3):
-        raw = json.dumps({**event, "cwd": str(project.root)}).encode()
-        assert b'"deny"' in answer("pre-tool-use", tool_use.handle, raw, {}, str(project.root), project.now)
-    told = explain(project, "tool", "--write", target)
-    assert told["decision"] == "deny"
-    assert facts(told)["denials"][0] == "3 of this call"
-
-
 def ultragoal(project: Project, **more: Any) -> None:
     deny = {"ask": "Ultragoal G001 is open.", "pause": "A pause needs a blocker.", "complete": "Not proven."}
     summary: Any = {"run": "g1", "state": "active", "open": 1, "total": 1, "next": "G001", "deny": deny, **more}
     put(project, **session.put_work(None, "ultragoal", summary, limits={}, now=project.now))
-
-
-def test_the_gates_of_a_run_are_asked(project: Project) -> None:
-    ultragoal(project)
-    told = explain(project, "tool", "--tool", "AskUserQuestion")
-    assert (told["decision"], told["rule"], told["why"]) == ("deny", "ask", "Ultragoal G001 is open.")
-    assert [one["rule"] for one in told["trail"]] == ["own-state", "fence", "budget", "brief", "schedule"]
-    assert facts(told)["attended"] == (False, "as committed where the run began, runtime.local.json")
-    assert told["change"][1].startswith("after 2 more identical calls the run waits for you")
-    assert explain(project, "tool", "--", "omo goal pause")["rule"] == "pause"
-    assert "nobody is asked about it" in explain(project, "tool", "--", "omo status")["why"]
-    assert explain(project, "tool", "--", "cd x && omo goal complete")["rule"] == "complete"
-    project.environ["OMO_ATTENDED"] = "1"
-    told = explain(project, "tool", "--tool", "AskUserQuestion")
-    assert (told["decision"], facts(told)["attended"]) == ("allow", (True, "OMO_ATTENDED"))
-
-
-def test_the_fence_says_what_it_is_made_of(project: Project) -> None:
-    fence = {"touch": ["src/**"], "never": ["src/secret.py"], "root": str(project.root), "spec": "plan.md"}
-    work = {"ultraplan": {"run": "p1", "state": "active", "open": 1, "total": 1, "fence": fence}}
-    put(project, work=work)
-    told = explain(project, "tool", "--write", "README.md")
-    assert (told["decision"], told["rule"]) == ("deny", "fence")
-    assert facts(told)["fence.touch"] == (["src/**"], "runtime.local.json")
-    assert "['src/**']" not in project.agent("explain", "tool", "--write", "README.md").out
-    assert explain(project, "tool", "--write", "src/a.py")["decision"] == "allow"
-
-
-@pytest.mark.parametrize(
-    "argv",
-    [
-        (),
-        ("--write", "a", "--", "ls"),
-        ("--tool", "Read", "--write", "a"),
-    ],
-)
-def test_a_call_that_is_not_named_is_refused(project: Project, argv: tuple[str, ...]) -> None:
-    ran = project.agent("explain", "tool", *argv)
-    assert ran.code == 2
-    assert "fix:" in ran.err
 
 
 # what an agent could have written
@@ -221,7 +104,6 @@ def test_a_call_that_is_not_named_is_refused(project: Project, argv: tuple[str, 
 def test_nothing_of_the_state_reaches_the_terminal_as_it_is(project: Project) -> None:
     hostile = "\x1b[2J\u202e" + "x" * 5000
     ultragoal(project, next=hostile, deny={"ask": hostile})
-    for argv in (("stop",), ("prompt", hostile), ("tool", "--", hostile), ("tool", "--tool", "AskUserQuestion")):
-        ran = project.agent("explain", *argv)
-        assert all(letter.isprintable() or letter == "\n" for letter in ran.out)
-        assert max(map(len, ran.out.splitlines())) < 800
+    ran = project.agent("explain", "stop")
+    assert all(letter.isprintable() or letter == "\n" for letter in ran.out)
+    assert max(map(len, ran.out.splitlines())) < 800

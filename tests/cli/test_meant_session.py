@@ -11,7 +11,6 @@ LOOKS = {
     "status": ["status"],
     "ledger verify": ["ledger", "verify"],
     "explain stop": ["explain", "stop"],
-    "explain tool": ["explain", "tool", "--write", "a.py"],
     "report": ["report", "--md"],
     "next": ["next"],
     "gate list": ["gate", "list"],
@@ -114,9 +113,3 @@ def test_whichever_variable_an_agent_forgot_it_is_no_user(begun: Project, variab
     for argv in (["stop-continuation", "--all"], ["ledger", "repair", "--session", SESSION]):
         assert begun.omo(*argv, by="user", env={"CLAUDECODE": "", variable: ""}).code == 3
     assert begun.row()["ulw"]["enabled"] is True
-
-
-def test_a_prompt_is_explained_without_quotes_too(project: Project) -> None:
-    quoted = project.user("explain", "prompt", "ulw fix it")
-    assert quoted.code == 0
-    assert project.user("explain", "prompt", "ulw", "fix", "it").out == quoted.out

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.truth import path_of_tools
 from tests.project import Project
+from tests.stories.play import path_of_tools
 
 CALC = "def add(a, b):\n    return a - b - b\n"
 FIXED = "def add(a, b):\n    return a + b\n"

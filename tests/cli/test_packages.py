@@ -62,7 +62,6 @@ def modules_of(project: Project, *argv: str, stdout: int = subprocess.DEVNULL) -
             "status --json",
             "next",
             "explain stop",
-            "explain prompt",
             "adopt",
             "resume",
         ),
@@ -81,7 +80,7 @@ def test_most_commands_load_none_of_the_rare_packages(project: Project, line: st
     "line",
     [
         *("--version", "--help", "gate --help", "status", "status --json", "next", "next --json", "explain stop"),
-        *("explain prompt ulw", "ledger verify", "gate list", "ulw status", "ralph status", "verify status"),
+        *("ledger verify", "gate list", "ulw status", "ralph status", "verify status"),
         *("plan status", "ultragoal status", "goal get"),
     ],
 )

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.truth import path_of_tools
 from tests.project import SESSION, Project
+from tests.stories.play import path_of_tools
 
 # Of another size in each arrangement: files of one size are swapped a second apart.
 CALC = "LIMIT = 9\n\n\ndef add(a, b):\n    return a - b - b\n"

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from bench import truth
-from bench.endings import verify
-from bench.endings.bound import ultraplan_ended, verify_ended
-from bench.truth import SESSION as PLAYED
-from bench.truth import Play, make_project
 from omo.work import receipts
 from tests.kept import copied
 from tests.project import SESSION, Project, begin_repository, git
+from tests.stories import play as stories
+from tests.stories import verify
+from tests.stories.bound import ultraplan_ended, verify_ended
+from tests.stories.play import SESSION as PLAYED
+from tests.stories.play import Play, make_project
 
 Row = dict[str, Any]
 
@@ -741,8 +741,8 @@ def test_where_nothing_is_left_of_the_base_there_is_no_receipt(project: Project)
 
 def users_check_ended(run: Play) -> None:
     verify.begun(run, verify.ADD_WORKS, by="user")
-    run.append("test_calc.py", truth.ADD_TEST)
-    run.write("calc.py", truth.FIXED)
+    run.append("test_calc.py", stories.ADD_TEST)
+    run.write("calc.py", stories.FIXED)
     verify.finished(run)
 
 

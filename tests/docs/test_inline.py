@@ -22,7 +22,7 @@ from tests.project import Project
         ("omo ulw blocked --question", [["ulw", "blocked", "--help"]]),
         ("omo plan finish --failed …", [["plan", "finish", "--help"]]),
         ("omo gate add NAME -- COMMAND", [["gate", "add", "tests", "--", "true"]]),
-        ("omo explain prompt TEXT", [["explain", "prompt", STANDS_FOR["TEXT"]]]),
+        ("omo ulw done --because TEXT", [["ulw", "done", "--because", STANDS_FOR["TEXT"]]]),
     ],
 )
 def test_what_is_run(text: str, commands: list[list[str]]) -> None:

@@ -1,6 +1,6 @@
 """An end is bound to the files: the Stop that would tell it looks at them again.
 
-Every workflow is played in bench/endings/bound.py; here is what the rule itself promises.
+Every workflow is played in tests/stories/bound.py; here is what the rule itself promises.
 """
 
 from __future__ import annotations

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.endings.ultragoal import CLEAN
-from bench.endings.verify import checklist, doubt, statement, verdict_on
 from omo.digest import sha256
 from omo.work.status import NextStep
 from omo.workflows.ultraplan.critique import DIMENSIONS
 from tests.hunt.walk import Move, Walk, Workflow
 from tests.project import Ran
+from tests.stories.ultragoal import CLEAN
+from tests.stories.verify import checklist, doubt, statement, verdict_on
 from tests.ultragoal.gates import valid_gate
 from tests.ultraplan.plans import carry_out, plan_text
 

@@ -76,7 +76,7 @@ def test_another_sessions_finished_plan_moved_in_by_hand_ends_nothing(project: P
     shutil.rmtree(project.directory)
     shutil.copytree(other.directory, project.directory)
     (problem,) = project.run().problems
-    assert "the ledger of plan" in problem
+    assert "it is the ledger of g" in problem
     with pytest.raises(OmoError, match="not as omo wrote it"):
         goal_tool.operate("complete", project.run())
     for change in (

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bench.endings.verify import NOTES, answered, begun, checklist, doubt, finished, statement, verdict_on
-from bench.truth import HELD, Play, make_project
+from tests.stories.play import HELD, Play, make_project
+from tests.stories.verify import NOTES, answered, begun, checklist, doubt, finished, statement, verdict_on
 
 OUTCOME = "it holds"
 SHOWN: dict[str, Any] = {

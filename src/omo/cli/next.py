@@ -86,7 +86,7 @@ def _is_nothing(step: NextStep) -> bool:
 
 def _task(context: Context, work: Status, session: str, rows: Json) -> str:
     """What the user typed for what is open in the session; empty where the facts of the work say so already."""
-    if work.kind in table.BY_KIND and table.BY_KIND[work.kind].facts_have_task:
+    if work.tells_task:
         return ""
     row = rows.get(session)
     events = runtime.vouched_rows(context.state, session, row)

@@ -2,7 +2,7 @@
 
 | row                     | says                                                                       |
 |-------------------------|----------------------------------------------------------------------------|
-| `started`               | which items, who asked for them in which words, on which files; a second   |
+| the flow's `started_row`| which items, who asked for them in which words, on which files; a second   |
 |                         | one asks for something else, and what has happened stays                   |
 | the flow's `round_row`  | a round is open, on these files; only later rows of the session count      |
 | `looked`                | what each check said, beside a round or a judgement                        |
@@ -15,14 +15,14 @@
 | `waits`                 | no round is opened: why, and what the user is asked                        |
 | `judge-unknown`         | a judgement that could not tell; the round stays open                      |
 | the flow's `early_row`  | a verdict was asked for over steps that did not happen                     |
-| `ended`                 | how the run ended, its outcome, and the receipt of a pass                  |
+| the flow's `ended_row`  | how the run ended, its outcome, and the receipt of a pass                  |
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -31,13 +31,17 @@ from omo.engine.flow import Flow, ItemMark
 from omo.errors import Unreadable
 from omo.json_text import Json
 from omo.state.ledger_rows import LedgerRow
+from omo.state.runtime import part
 from omo.text import clip
 from omo.work.bound import REOPENED
 from omo.work.run import require_objects
 from omo.work.status import units
 
 if TYPE_CHECKING:
+    from omo.engine.runs import CaseRun
     from omo.state.rows import Base, FenceLists, Outcome
+    from omo.work.status import NextStep, Status
+    from omo.work.viewer import Viewer
 
 LONGEST_FIELD, LONGEST_METHOD = 200, 400
 
@@ -61,6 +65,8 @@ class ItemResult(TypedDict, total=False):
     cached_from: int | None  # the round that ran its checks, if an earlier one did
     suggested_action: str
     kept: dict[str, int]  # by its key, the round that ran a check whose result a later round may reuse
+    notes: list[str]
+    overrides: list[str]  # what was let through without its proof
 
 
 class CheckSeen(TypedDict):
@@ -162,6 +168,7 @@ class CaseRow(LedgerRow, total=False):
     # ended
     how: str
     asked: str  # what the user is asked, before the command that goes on
+    pauses: bool  # it waits by itself, until it is told to go on
     receipt: Json | None
     outcome: Outcome
 
@@ -176,8 +183,8 @@ FIELDS = {
     "brief": ("iteration", "ts", "nonce", "call", "tree", "files"),
     "judged": ("iteration", "marks", "results"),
     "marked": ("marks",),
-    "ended": ("how",),
 }
+OF_AN_END = ("how",)
 OF_A_ROUND = ("iteration", "ts", "session_seq")
 OF_AN_EARLY_VERDICT = ("iteration", "missing")
 
@@ -213,6 +220,11 @@ class CaseItem:
     @property
     def data(self) -> Json:
         return asdict(self)
+
+    @property
+    def as_given(self) -> Json:
+        """What of it says anything, as a row keeps it."""
+        return {name: value for name, value in self.data.items() if value or name == "checks"}
 
     @cached_property
     def questions(self) -> list[CheckRow]:
@@ -296,7 +308,12 @@ class Case:
 
     @property
     def is_open(self) -> bool:
-        return self.ended is None and bool(self.opened)
+        return self.ended is None and (bool(self.opened) or not self.flow.has_rounds)
+
+    @property
+    def waits(self) -> CaseRow | None:
+        """Why nothing goes on for now, if that is so: `why`, and what the user is asked."""
+        return self.waiting
 
     @property
     def item(self) -> CaseItem:
@@ -328,7 +345,7 @@ class Case:
             if "words" in row:
                 said: dict[str, str] = row["words"]
                 return said
-            if row["kind"] == "started":
+            if row["kind"] == self.flow.started_row:
                 break
         return {}
 
@@ -371,6 +388,52 @@ class Case:
     @property
     def round_of(self) -> str:
         return f"iteration {self.round} of {self.most_rounds}"
+
+    # Rows that only the workflow knows, and what they do to the items
+
+    def read(self, row: Any) -> None:
+        """Read what only the workflow knows of a row. This is called after what the engine makes of it."""
+
+    def receipt_of(self, name: str) -> Json:
+        """Return what shows that an item has passed."""
+        return part(self.ended or {}, "receipt")
+
+    def text_of(self, item: CaseItem) -> str:
+        """Return what one has to know to work on an item, beside its checks."""
+        return ""
+
+    def shown(self, status: Status, viewer: Viewer) -> Status:
+        """Return what views show of it, with what only the workflow knows."""
+        return status
+
+    def next_step(self, run: CaseRun) -> NextStep | None:
+        """Return what comes next, where only the workflow knows."""
+        return None
+
+    def add(self, items: Sequence[CaseItem], after: str = "") -> None:
+        """Put new items into the run, at its end or behind another one. It goes on with them."""
+        place = [item.id for item in self.items].index(after) + 1 if after else len(self.items)
+        self.items[place:place] = items
+        self.marks |= {item.id: ItemMark(self.flow.begins_as) for item in items}
+        self.ended = None
+
+    def move(self, name: str, result: str) -> None:
+        """Move one item by what was seen of it alone. A run that has ended goes on with it."""
+        self.marks[name] = self.flow.turn(self.marks[name], result, self.round)
+        self.flow.status(self.marks[name].status)
+        self.ended = None
+
+    def reword(self, name: str, **words: Any) -> None:
+        """Change what an item says. A run that has ended goes on with it."""
+        place = [item.id for item in self.items].index(name)
+        self.items[place] = replace(self.items[place], **words)
+        self.ended = None
+
+    def reorder(self, names: Sequence[str]) -> None:
+        """Deal the places of these items out anew, in this order."""
+        by_name = {item.id: item for item in self.items if item.id in names}
+        wanted = iter(names)
+        self.items = [by_name[next(wanted)] if item.id in by_name else item for item in self.items]
 
     # The open round, or the last one
 
@@ -556,18 +619,21 @@ def fold(flow: Flow, rows: list[CaseRow], run: str) -> Case | None:
     """
     case = (flow.case or Case)(flow, run, rows=rows)
     try:
-        fields = {**FIELDS, flow.round_row: OF_A_ROUND, flow.early_row: OF_AN_EARLY_VERDICT}
+        fields = {**FIELDS, flow.round_row: OF_A_ROUND, flow.early_row: OF_AN_EARLY_VERDICT, flow.ended_row: OF_AN_END}
         for place, row in enumerate(rows):
             require_fields(row, fields.get(row["kind"], ()))
-            if row["kind"] == "started":
+            if row["kind"] == flow.started_row:
                 _start(case, row, place)
             elif case.started:
                 _apply(case, row, place)
+            if case.started:
+                case.read(row)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"the ledger of {flow.name} run {run} has a row nobody can read: {error}"
         raise Unreadable(what, fix=flow.start) from None
     # Its first round is opened with it, unless something is missing for that, or it is filed.
-    return case if case.started and (case.opened or case.waiting or flow.is_filed) else None
+    can_wait = flow.is_filed or not flow.has_rounds
+    return case if case.started and (case.opened or case.waiting or can_wait) else None
 
 
 def require_fields(row: Mapping[str, Any], names: Iterable[str]) -> None:
@@ -580,6 +646,8 @@ def _start(case: Case, row: CaseRow, place: int) -> None:
     """Read what is asked for. Filed again, a run goes on in its round; one that is over is as if it were new."""
     require_objects(row.get("after"), row.get("request"), row.get("terms"))
     int(row.get("max_iterations", 0))
+    if row.get("run", case.run) != case.run:
+        raise ValueError(f"it is the ledger of {clip(str(row.get('run')), 60)}")
     items = [CaseItem(**given) for given in row["items"]]
     is_over = case.how not in ("", "safeguard")
     if is_over or not case.started:
@@ -626,7 +694,7 @@ def _apply(case: Case, row: CaseRow, place: int) -> None:
         require_objects(row["marks"])
         case.marks |= marks_of(case.flow, row, [item for item in case.items if item.id in row["marks"]])
         case.against = row.get("against", case.against)
-    elif kind == "ended":
+    elif kind == case.flow.ended_row:
         case.ended, case.waiting, case.is_in_round = row, None, False
         case.ends.append(row)
         case.tree_of_end = row.get("tree", "")

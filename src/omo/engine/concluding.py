@@ -88,7 +88,7 @@ def not_proven(case: Case, why: str, known: Findings) -> Outcome:
 
 def named(case: Case, ended: Outcome) -> Outcome:
     """Say which item it is about."""
-    return {**ended, "why": f"{case.flow.unit} {case.item.id}: {ended['why']}"}
+    return {**ended, "why": f"{case.name}: {ended['why']}"}
 
 
 def filed_at(case: Case) -> str:
@@ -97,7 +97,6 @@ def filed_at(case: Case) -> str:
 
 def exceptions(case: Case, known: Findings) -> list[LetThrough]:
     """Return what was let through: rows that the user repaired, questions that were not answered, the rest as known."""
-    about = f"{case.flow.unit} {case.item.id}"
     listed = []
     for row in case.rows:
         if row["kind"] == "repaired" and seconds(row["ts"]) >= seconds(filed_at(case)):
@@ -105,7 +104,7 @@ def exceptions(case: Case, known: Findings) -> list[LetThrough]:
     listed += known.exceptions
     for name, given in case.answers.items():
         if given["result"] == "gap":
-            what = f"{about}: {name} was let pass without an answer"
+            what = f"{case.name}: {name} was let pass without an answer"
             listed.append(outcome.exception(what, "agent", given["why"]))
     return listed
 
@@ -115,9 +114,7 @@ def found_broken(case: Case, seen: Looked) -> list[LetThrough]:
     judged = seen.evaluation.judged
     if judged is None or not judged.found_broken:
         return []
-    what = (
-        f"{case.flow.unit} {case.item.id}: {JUDGE} found that it does not hold: {clip(judged.found_broken[0], LONGEST)}"
-    )
+    what = f"{case.name}: {JUDGE} found that it does not hold: {clip(judged.found_broken[0], LONGEST)}"
     return [outcome.exception(what, "agent", "the files were changed, and no judge saw them since")]
 
 

@@ -40,6 +40,8 @@ def after_the_user(flow: Flow) -> tuple[Command, ...]:
 def next_step(run: CaseRun) -> NextStep:
     """Return what comes next. Every output, every refusal and Stop say this."""
     flow, case = run.flow, run.state
+    if case is not None and (step := case.next_step(run)) is not None:
+        return step
     begin = command(flow.start)
     if case is None or run.problems:
         if is_over(run):
@@ -77,7 +79,10 @@ def is_over(run: CaseRun) -> bool:
 def question(case: Case, step: NextStep) -> str:
     """Return what the user is asked when a run ended without a pass, or waits for something."""
     flow = case.flow
-    if asked := (case.waiting or case.ended or {}).get("asked"):
+    row = case.waits or case.ended or {}
+    if "question" in row:
+        return row["question"]
+    if asked := row.get("asked"):
         return f"{asked} {step.command}"
     if case.how == "circumvented":
         return f"Run it in full again, or authorise less yourself: {flow.start} … --reduced-scope REASON"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 from omo.clock import seconds, stamp
 from omo.engine.answers import Owed, owed
@@ -36,19 +35,6 @@ HOUR = 3600.0
 MOST_NOT_BEGUN = 3  # named at an end
 PENDING, UNDER_WAY, BLOCKED = "pending", "in-progress", "blocked"
 STATES = {"pass": "completed", "safeguard": "exhausted"}  # by how a run ended; else that is its state
-
-
-class Output(NamedTuple):
-    """What an item leaves to those that wait for it."""
-
-    item: str
-    summary: str
-    receipt: int
-    at: str
-
-    @property
-    def data(self) -> Json:
-        return {"from": self.item, "summary": self.summary, "receipt": self.receipt, "at": self.at}
 
 
 @dataclass(frozen=True)
@@ -134,10 +120,8 @@ class FiledRuns:
 
     def is_released(self, name: str) -> bool:
         """Whether nobody waits for it any more. One that comes again never completes; once it has passed is enough."""
-        case = self.cases.get(name)
-        if case is None or self.runs[name].problems:
-            return False
-        return any(end["how"] == "pass" for end in standing_ends(case))
+        run = self.runs.get(name)
+        return run is not None and not run.problems and bool(passes_of(run.require_state()))
 
     def blocked_by(self, case: Case) -> list[str]:
         return [name for name in case.item.waits_for if not self.is_released(name)]
@@ -150,13 +134,14 @@ class FiledRuns:
             return UNDER_WAY
         return BLOCKED if self.blocked_by(case) else PENDING
 
-    def inputs(self, case: Case) -> list[Output]:
-        """Return what others have left to it."""
+    def inputs(self, case: Case) -> list[Json]:
+        """Return what the last pass of each item that it wants has left to it."""
         left = []
         for name in case.item.wants:
-            other = self.cases.get(name)
-            if other is not None and (output := output_of(other)) is not None:
-                left.append(output)
+            if name in self.runs and (passed := passes_of(self.runs[name].require_state())):
+                end = passed[-1]
+                summary = end.get("words", {}).get("summary", "")
+                left.append({"from": name, "summary": summary, "receipt": end["seq"], "at": end["ts"]})
         return left
 
     def freed_by(self, case: Case) -> list[str]:
@@ -350,12 +335,9 @@ def receipt_of(case: Case) -> CaseRow | None:
     return passed[-1] if passed else None
 
 
-def output_of(case: Case) -> Output | None:
-    """Return what the last pass left to others."""
-    for end in reversed(standing_ends(case)):
-        if end["how"] == "pass":
-            return Output(case.item.id, end.get("words", {}).get("summary", ""), end["seq"], end["ts"])
-    return None
+def passes_of(case: Case) -> list[CaseRow]:
+    """Return the ends that stand in which the whole of it passed."""
+    return [end for end in standing_ends(case) if end["how"] == "pass"]
 
 
 def failed(case: Case) -> str:

@@ -147,13 +147,18 @@ class Flow:
     checks_may_write: bool = False  # the results of checks stand, though their commands have changed files
     start_verb: str = "start"
     judge_verb: str = "judge"
+    started_row: str = "started"  # the kind of the row that begins a run, if a source names it
     round_row: str = "round"  # the kind of the row that opens a round
     early_row: str = "early"  # of the row that notes a verdict asked for too early
+    ended_row: str = "ended"
+    title: str = ""  # the heading over its items, if that is not what they are called
     command: str = ""  # the first word of its commands, if that is not its name
     given: str = ""  # what the command is given that begins a run
     run_name: str = ""  # what a run is called, if that is not its name
     goes_on: bool = False  # whether a run that ended without a pass can be taken up again
+    file_ends: tuple[str, ...] = ()  # of a file that is taken as the user has named it
     case: type[Case] | None = None  # a Case that reads more of the rows
+    has_rounds: bool = True  # else each item is judged by itself, and the run is open until it has ended
 
     def register(self, commands: options.Commands) -> None:
         """Add the workflow's command, with the verbs that every workflow has."""

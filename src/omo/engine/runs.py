@@ -105,10 +105,10 @@ class CaseRun(Run[Case]):
         is_news = bool(marks) or any(value != getattr(case, name, None) for name, value in more.items())
         return [row] if is_news else []
 
-    def publish(self, step: NextStep | None = None, *, begins: bool = False) -> NextStep:
+    def publish(self, step: NextStep | None = None, *, begins: bool = False, more: Summary | None = None) -> NextStep:
         """Bring the session's summary up to the run, and return what comes next: `step`, if the workflow knows it.
 
-        A run that `begins` takes the place of an earlier one.
+        A run that `begins` takes the place of an earlier one. `more` is what hooks are told besides.
         """
         step, case = step or ends.next_step(self), self.state
         if case is None or self.problems:
@@ -116,6 +116,7 @@ class CaseRun(Run[Case]):
                 rows.publish_damage(self)
             return step
         summary = summarize(case, step)
+        summary |= more or {}
         rows.publish_progress(self, summary, session=self.caller.session if begins else "")
         return step.with_run(self.flow.verb, self.named)
 
@@ -125,7 +126,7 @@ def summarize(case: Case, step: NextStep) -> Summary:
     flow, total = case.flow, len(case.items) - len(case.cut)
     # Items that nobody works on any more count as open, and so do those of a run that ended without a pass.
     left = total - len(case.passing) + len(case.unproven) or int(bool(case.against))
-    has_next = case.is_open or (flow.goes_on and step.action != "done")
+    has_next = case.ended is None or (flow.goes_on and step.action != "done")
     summary: Summary = {
         "run": case.run,
         "open": 0 if case.how == "pass" else left,
@@ -138,8 +139,8 @@ def summarize(case: Case, step: NextStep) -> Summary:
         summary |= {"iteration": case.round, "max_iterations": case.most_rounds}
     if case.is_open and case.fence:
         summary["fence"] = case.fence
-    if case.waiting is not None:
-        return {**summary, **_waits(case, step, str(case.waiting["why"]))}
+    if case.waits is not None:
+        return {**summary, **_waits(case, step, case.waits)}
     if case.ended is None:
         return summary
     ended = outcome.of(case.ended)
@@ -148,15 +149,16 @@ def summarize(case: Case, step: NextStep) -> Summary:
         if case.how == "pass":
             summary |= {"at": str(case.ended.get("ts")), "files": read_files(case.ended.get("files"))}
         return summary
-    summary |= _waits(case, step, ended["why"])
+    summary |= _waits(case, step, {"why": ended["why"]})
     if not flow.goes_on:
         # `cleared`: the run is over, so no word of the user's wakes it; they begin another.
         summary |= {"own": True, "cleared": True, "outcome": ended}
     return summary
 
 
-def _waits(case: Case, step: NextStep, why: str) -> Summary:
-    return {"state": "blocked", "why": why, "question": ends.question(case, step), "told": False}
+def _waits(case: Case, step: NextStep, row: CaseRow) -> Summary:
+    waits: Summary = {"state": "blocked", "why": str(row["why"]), "question": ends.question(case, step), "told": False}
+    return {**waits, "state": "paused", "own": True} if row.get("pauses") else waits
 
 
 def give_way(flow: Flow, caller: Caller) -> None:

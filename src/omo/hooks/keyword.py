@@ -12,7 +12,7 @@ from omo.hooks.stop_words import Reading, clauses_of, stop_or_go
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.hooks.stop_words import Span, Trail
+    from omo.hooks.stop_words import Span
 
 KEYWORDS = ("ultrawork", "ulw")
 COMMANDS = {
@@ -23,49 +23,14 @@ COMMANDS = {
 WORKFLOWS = [name for name, row in table.BY_TYPED.items() if row.has_own_ledger]  # each has a command /omo:NAME
 # Those whose names are no words of ordinary talk; the others are skills that the model finds.
 IN_WORDS = [phrase for row in table.offered() for phrase in row.in_words]
-BEGIN_WITH_IT = "type ulw and a task, or /omo:ulw"
-LEAVE_IT_OUT = "leave the word out, or put it in quotation marks"
-OUTSIDE = "write ulw outside of it"
-# For `omo explain prompt`: why, and what would make the answer another one.
-RULES = {
-    "slash-command": ("The prompt is /omo:ulw, /omo:ultrawork, /ulw or /ultrawork.", "leave the command out"),
-    "cancel-command": ("The prompt is /omo:stop-continuation.", "leave the command out"),
-    "workflow-command": ("The prompt is the command of a workflow.", "leave the command out"),
-    "other-slash-command": ("The prompt is a slash command of someone else, theirs to read.", "begin with /omo:ulw"),
-    "no-keyword": ("Neither ulw nor ultrawork is in the prompt.", BEGIN_WITH_IT),
-    "mode-off": ("The keyword setting is off, so only the slash command starts it.", "type /omo:ulw"),
-    "mode-explicit": (
-        "The keyword setting is explicit, so it has to be the first word of the prompt.",
-        "make ulw the first word, type /omo:ulw, or set keyword to on",
-    ),
-    "live-stop": (
-        "The first or the last thing the prompt says is a stop, of the work and of nothing else.",
-        "say what thing of the project is to be stopped",
-    ),
-    "live-wait": (
-        "The prompt puts the work off, ends it or takes it over, and asks for no other.",
-        "say what is to be done instead",
-    ),
-    "go-on": ("The prompt says to continue, first or last.", "leave the continue out"),
-    "machine-text": ("The word stands in text a program wrote into the prompt.", OUTSIDE),
-    "in-code": ("The word stands in code, a diff, a log or other output.", OUTSIDE),
-    "in-quote": ("The word stands in a quotation.", OUTSIDE),
-    "in-markup": ("The word stands in a heading, a table or a link.", OUTSIDE),
-    "part-of-name": (
-        "The letters are part of a longer word, a path, a flag or another name.",
-        "write ulw with blanks around",
-    ),
-    "cancel": ("The clause says to stop it.", "leave the stop out"),
-    "argument": ("The word is an argument of a program.", BEGIN_WITH_IT),
-    "negated": ("The clause says not to use it.", BEGIN_WITH_IT),
-    "later": ("The clause plans it for another time.", BEGIN_WITH_IT),
-    "about": ("The clause speaks about it as a thing.", BEGIN_WITH_IT),
-    "leading": ("The sentence begins with the word.", LEAVE_IT_OUT),
-    "question": ("The sentence asks about it.", BEGIN_WITH_IT),
-    "use": ("You wrote the word, and nothing around it makes it a mention.", LEAVE_IT_OUT),
+# A word that the person wrote and omo does not act on: they are told why.
+HEARD = {
+    "argument": "The word is an argument of a program.",
+    "negated": "The clause says not to use it.",
+    "later": "The clause plans it for another time.",
+    "about": "The clause speaks about it as a thing.",
+    "question": "The sentence asks about it.",
 }
-# In what the person wrote, and not acted on: they are told.
-HEARD = ("argument", "negated", "later", "about", "question")
 LONGEST_HEAD = 400  # of a prompt, in which its command stands
 LONGEST_BESIDE_CANCEL = 2_000
 MOST_EXAMINED = 64  # from each end; nobody hides the request between a hundred mentions
@@ -86,12 +51,10 @@ def read_prompt(prompt: str, *, mode: str = "on") -> Reading:
     if reading.action == "activate" and mode != "on":
         is_first = not any(char.isalnum() for char in prompt[: reading.span[0]])
         if mode == "off" or not is_first:
-            trail = [*reading.trail[:-1], (reading.span, f"mode-{mode}")]
-            return Reading("none", f"mode-{mode}", reading.span, trail)
+            return Reading("none", f"mode-{mode}", reading.span)
     if reading.action == "none":
         heard = stop_or_go(prompt)
         if heard:
-            heard.trail = [*reading.trail, (heard.span, heard.rule)]
             return heard
     return reading
 
@@ -108,9 +71,9 @@ def _command(prompt: str) -> Reading | None:
         action, rule = COMMANDS[name]
         if action == "cancel" and prompt[span[1] :].strip():
             action = "cancel-and-continue"
-        return Reading(action, rule, span, [(span, rule)])
+        return Reading(action, rule, span)
     if name in WORKFLOWS and first.lower().startswith("/omo:"):
-        return Reading("workflow", "workflow-command", span, [(span, "workflow-command")], (name,))
+        return Reading("workflow", "workflow-command", span, (name,))
     if not name[:1].isalpha() or "/" in name or "." in name:
         return None  # a path or a comment: "/login.py is broken, ulw fix it" in tests/ultrawork/prompts.txt
     return Reading("none", "other-slash-command", span)
@@ -134,22 +97,19 @@ def _read_keyword(prompt: str, keywords: tuple[str, ...] = KEYWORDS) -> Reading:
 
     text, blanked = split(prompt)
     reading = Reading("none", "")
-    trail: Trail = []
     for span in spans:
         action = "none"
         rule = rule_at(blanked, span[0]) or _name_rule(text, span)
         if not rule:
             rule, action = places.rule_of(places.Place(text, span))
-        trail.append((span, rule))
         if action == "activate":
-            return Reading(action, rule, span, trail)
+            return Reading(action, rule, span)
         if action == "cancel":
             reading = Reading(_cancel_action(text, span, bool(blanked)), rule, span)
         elif reading.action == "none" and (rule in HEARD or reading.rule not in HEARD):
             # What the person wrote tells more than what stands in a paste: "fix ulw, which prints" and a block of
             # code, in tests/ultrawork/prompts.txt.
             reading = Reading("none", rule, span)
-    reading.trail = trail
     return reading
 
 
@@ -157,7 +117,7 @@ def _keyword_spans(text: str, keywords: tuple[str, ...]) -> list[Span]:
     """Where the letters stand, in any case and inside any word: the first and the last that do."""
     low = text.lower()
     # lower() makes two of some letters, and every place behind them would be off: tests/ultrawork/test_keyword.py,
-    # test_the_trail_names_each_occurrence_up_to_the_one_that_decides.
+    # test_the_occurrence_that_decides_is_named.
     if len(low) != len(text):
         low = "".join(char.lower() if char.isascii() else char for char in text)
     spans = set()

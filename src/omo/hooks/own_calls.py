@@ -21,9 +21,7 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("next",): (),
     ("status",): ("--all",),
     ("report",): ("--md", "--run="),  # below our own state, or on stdout
-    ("explain", "prompt"): (),
     ("explain", "stop"): (),
-    ("explain", "tool"): ("--tool=", "--write=", "--"),
     ("ledger", "verify"): (),
 }
 # Of these, what needs the project's files as they are.

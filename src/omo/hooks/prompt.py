@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from omo import hosts, settings, table
-from omo.hooks.keyword import HEARD, RULES, read_prompt, workflow_in_words
+from omo.hooks.keyword import HEARD, read_prompt, workflow_in_words
 from omo.hooks.prose import is_machine_text
 from omo.hosts import Answer
 from omo.state import runtime
@@ -222,7 +222,7 @@ def _hear(event: Event, world: World, reading: Reading) -> Answer:
         if reading.rule in HEARD:
             from omo.hooks import messages
 
-            answer.message = messages.not_turned_on(RULES[reading.rule][0])
+            answer.message = messages.not_turned_on(HEARD[reading.rule])
     name = "" if answer.message else workflow_in_words(event.prompt)
     if name and table.BY_TYPED[name].kind not in dict(runtime.left_open(world.row() or EMPTY)):
         from omo.hooks import messages

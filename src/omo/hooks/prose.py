@@ -82,7 +82,7 @@ def split(prompt: str) -> tuple[str, list[Span]]:
 def with_plain_ends(prompt: str) -> str:
     """Lines that end with a newline, and one kind of apostrophe."""
     # As long as it was: tests/ultrawork/test_keyword.py,
-    # test_the_trail_names_each_occurrence_up_to_the_one_that_decides. With blank lines that are blank, for BLANK_LINE.
+    # test_the_occurrence_that_decides_is_named. With blank lines that are blank, for BLANK_LINE.
     text = prompt.replace("\r\n\r\n", " \n\n\n").replace("\r\n", " \n")
     return text.replace("\r", "\n").replace("’", "'")
 

@@ -13,7 +13,6 @@ from omo.hooks.prose import HOLE, is_unspaced, split, with_plain_ends
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Span = tuple[int, int]
-    Trail = list[tuple[Span, str]]  # each place that was looked at, and the rule that held there
 
 LONGEST_READ = 400  # no one writes a longer clause; behind it a stop at the end is no answer to the agent any more
 LONGEST_PHRASE = 7
@@ -27,11 +26,8 @@ MARKUP = '\n`"“„«「>'  # where one of these is, what was found may stand i
 class Reading:
     """What a prompt asks for. `names` are the workflows that a stop or a continue names; "omo" is all of them."""
 
-    def __init__(
-        self, action: str, rule: str, span: Span = (0, 0), trail: Trail | None = None, names: tuple[str, ...] = ()
-    ) -> None:
-        self.action, self.rule, self.span = action, rule, span
-        self.trail, self.names = trail or [], names
+    def __init__(self, action: str, rule: str, span: Span = (0, 0), names: tuple[str, ...] = ()) -> None:
+        self.action, self.rule, self.span, self.names = action, rule, span, names
 
 
 class Clause:

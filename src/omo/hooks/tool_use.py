@@ -49,13 +49,11 @@ STATE_HINTS = ("sisyphus", "cc-omo", "clean", "stash")
 # `omo GROUP VERB` that only the leader of open work may call: each changes the work or ends it.
 LEADERS: dict[str, tuple[str, ...]] = {}
 LEADERS_WITH: dict[tuple[str, str], str] = {}  # those that are the leader's only with this word behind them
-DENIES: dict[str, str] = {}  # by what open work refuses, what opens it
 BRIEFS: list[str] = []  # the commands that print a brief
 for workflow in table.ROWS:
     INSTEAD |= workflow.instead
     LEADERS |= workflow.leaders
     LEADERS_WITH |= workflow.leaders_with
-    DENIES |= workflow.denies
     BRIEFS += dict.fromkeys([" ".join(line.split()[:3]) for line in workflow.briefs.values()])
 RESUME = "resume"  # a command without verbs
 OF_GOAL = ("pause", "complete")  # of `omo goal`: refused to the leader too, while the run says so
@@ -431,66 +429,21 @@ def _is_inside(path: str, directory: str) -> bool:
     return False
 
 
-def _opened(*names: str) -> dict[str, str]:
-    return {name: DENIES[name] for name in names if name in DENIES}
-
-
 class ToolGate:
-    """`asks` looks at one call. `until`: for each name it denies under, what opens it; for `omo explain tool`."""
+    """`asks` looks at one call, and denies it under one of the `names`."""
 
-    def __init__(
-        self, name: str, what: str, asks: Callable[[Event, World], Denial | None], until: dict[str, str]
-    ) -> None:
-        self.name = name
-        self.what = what
+    def __init__(self, asks: Callable[[Event, World], Denial | None], *names: str) -> None:
         self.asks = asks
-        self.until = until
+        self.names = names
 
 
 GATES = (
-    ToolGate(
-        OWN_STATE,
-        "writes of omo's own state, and of the user's settings while work is open",
-        guards_own_state,
-        {OWN_STATE: "a command of omo that changes it (omo --help); for settings and shells, the end of the work"},
-    ),
-    ToolGate(
-        "fence",
-        "what a plan session may not change or run",
-        keeps_inside_the_fence,
-        {"fence": "a path inside the fence; or omo plan finish ends the plan session"},
-    ),
-    ToolGate(
-        "budget",
-        "agents that are started when the budget is spent",
-        keeps_within_the_budget,
-        {"budget": "a higher budget, which the user types: /omo:budget"},
-    ),
-    ToolGate(
-        "brief",
-        "agents that judge or review, started in other words than omo's",
-        asks_judges_in_our_words,
-        {"brief": f"its brief as the whole prompt: {', '.join(BRIEFS)} print it"},
-    ),
-    ToolGate(
-        "schedule",
-        "commands of omo that a timer is to type in the user's place",
-        leaves_commands_to_the_user,
-        {"schedule": "the user types it"},
-    ),
-    ToolGate(
-        "ask", "questions to the user while a goal of a plan is open", keeps_questions_in_the_plan, _opened("ask")
-    ),
-    ToolGate(
-        "leader",
-        "omo goal pause and complete before the run allows them, and the plan changed by a subagent",
-        keeps_the_run_with_its_leader,
-        {**_opened(*OF_GOAL), "subagent": "the session that leads the run makes the call, or the run is over"},
-    ),
-    ToolGate(
-        SWAPPED,
-        "whatever writes or runs while files are swapped for a run of the tests",
-        waits_for_swapped_files,
-        {SWAPPED: "the end of that run, by itself"},
-    ),
+    ToolGate(guards_own_state, OWN_STATE),
+    ToolGate(keeps_inside_the_fence, "fence"),
+    ToolGate(keeps_within_the_budget, "budget"),
+    ToolGate(asks_judges_in_our_words, "brief"),
+    ToolGate(leaves_commands_to_the_user, "schedule"),
+    ToolGate(keeps_questions_in_the_plan, "ask"),
+    ToolGate(keeps_the_run_with_its_leader, *OF_GOAL, "subagent"),
+    ToolGate(waits_for_swapped_files, SWAPPED),
 )

@@ -307,7 +307,7 @@ class Host:
     option_prefix = ""  # how the variables begin in which it gives hooks the plugin's options
     events: Mapping[str, str] = {}  # its own name for each event that a hook is registered for, and ours
     watched_tools: tuple[str, ...] = ()  # whose calls a hook is told of
-    shell_tool = write_tool = ("", "")  # its name, and the argument that is the command or the path
+    shell_tool = ""  # its name for a shell
     other_shell = ""  # a second tool that is a shell, of another kind
     sends_back_by_prompt = False  # what a Stop hook says to send the agent back comes to the prompt hook, as if typed
     rewrites_commands = False  # its agents' shells do not find omo, so a command that calls it is written anew
@@ -316,10 +316,6 @@ class Host:
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         """The event on stdin, None if it is not one."""
-        raise NotImplementedError
-
-    def tool_call(self, session: str, directory: str, name: str, given: dict[str, Any]) -> Event:
-        """The event of a call with the host's own name and input."""
         raise NotImplementedError
 
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:

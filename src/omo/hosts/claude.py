@@ -75,10 +75,6 @@ class HookLanguage(Host):
         fields = fields_of(raw)
         return None if fields is None else self.event(fields, raw, environ)
 
-    def tool_call(self, session: str, directory: str, name: str, given: Json) -> Event:
-        called = {"session_id": session, "cwd": directory, "tool_name": name, "tool_input": given}
-        return self.event(called, b"", {})
-
     def event(self, fields: Json, raw: bytes, environ: Mapping[str, str]) -> Event:
         return event_of(fields, raw, environ)
 
@@ -98,9 +94,8 @@ class ClaudeCode(HookLanguage):
     option_prefix = hosts.OPTION_PREFIXES[0]
     events = hosts.EVENTS
     watched_tools = tuple(name for name, kind in TOOLS.items() if kind != hosts.TO_DO)
-    shell_tool, other_shell = ("Bash", "command"), "PowerShell"
+    shell_tool, other_shell = "Bash", "PowerShell"
     only_for_omo: Mapping[str, str] = {"if": "Bash(omo *)"}
-    write_tool = ("Write", "file_path")
 
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)

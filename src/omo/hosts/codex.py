@@ -47,8 +47,7 @@ class Codex(claude.HookLanguage):
     data_pattern = "plugins/data/omo-*"
     events = hosts.EVENTS
     watched_tools = tuple(TOOLS)
-    shell_tool = ("Bash", "command")
-    write_tool = ("apply_patch", "command")
+    shell_tool = "Bash"
     rewrites_commands = True
     # What stands in its review of hooks, and beside its spinner while one runs.
     hook_titles: Mapping[str, str] = {

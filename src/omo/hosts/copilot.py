@@ -65,8 +65,7 @@ class Copilot(claude.HookLanguage):
     data_pattern = "plugin-data/*/omo"
     events = hosts.EVENTS
     watched_tools = tuple(TOOLS)
-    shell_tool = ("Bash", "command")
-    write_tool = ("Write", "path")
+    shell_tool = "Bash"
     rewrites_commands = sends_back_by_prompt = True
 
     def event(self, fields: Json, raw: bytes, environ: Mapping[str, str]) -> Event:

@@ -176,7 +176,7 @@ def fingerprint(root: str) -> str:
     NotEvaluable where one cannot be read: a tree that we cannot see is not one that we know."""
     held = {}
     for path in _list(root, None, _exclude_file(root), is_whole=True).paths:
-        # bench/endings: "done, then committed", with what nothing ignores
+        # tests/stories: "done, then committed", with what nothing ignores
         if path.endswith(".pyc") and "/__pycache__/" in f"/{path}":
             continue
         digest, _ = _digest(root, path, Copies())

@@ -5,7 +5,7 @@ they hold once, in memory. Hooks ask too, so only what they have loaded anyway i
 
 Git's answer is right about each file that it names, and may leave one out: a file is unchanged to it while size,
 inode, modification time and the second of the status change are those that the index has, and an edit can leave all of
-them so (bench/endings/contents.py). `with_other_content` therefore reads files that git has not named. The system
+them so (tests/stories/contents.py). `with_other_content` therefore reads files that git has not named. The system
 stamps the status change (ctime) of a file with each write to it, and no call sets it, so one whose stamp is older than
 a moment has held the same since, and only the others are read.
 """

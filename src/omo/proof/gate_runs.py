@@ -134,7 +134,7 @@ class CommandRun(outputs.Printed):
         """Why it shows nothing of the files, in words; empty where it does."""
         if self.result == "unknown":
             return f"nothing is shown: {self.why}"
-        # bench/endings: "red by being killed". Not a crash, nor a program that only the work has: "red by a crash".
+        # tests/stories: "red by being killed". Not a crash, nor a program that only the work has: "red by a crash".
         is_ended = self.exit in ENDED_BY_OTHERS and self.counts is None  # else as many tests failed: mocha
         if is_ended or KILLED.search(self.tail):
             return "it was killed"

@@ -1,7 +1,7 @@
 """What reading still does beside the experiment: a file in the runner's place, and source that looks at its tests.
 
 Neither changes with the arrangement of the files: the first is loaded in every run, the second passes them all. Each
-name below stands for an ending of `bench/truth.py`; what no ending needs goes.
+name below stands for a story of `tests/stories`; what no ending needs goes.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from omo.work.files import Files
 from omo.work.outcome import items_in_words
 from omo.work.run import Run
 from omo.work.sections import Notice, Sections
+from omo.work.session import KIND
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 
@@ -74,7 +75,7 @@ class Report:
         if line:
             return clip(line, 120)
         kinds = [part.view.kind for part in self.parts]
-        return f"{name_of(kinds[0] if kinds else 'ulw')} in {self.project}"
+        return f"{name_of(kinds[0] if kinds else KIND)} in {self.project}"
 
     @property
     def project(self) -> str:

@@ -41,9 +41,8 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
         status = part.view
         ended = WorkEnd(status, session).outcome
         listed += _work_notices(part, ended)
-        if status.kind == "ulw":
-            is_proven = ended is not None and ended["verdict"] == outcome.PROVEN
-            listed += _gate_notices(part, counts=does_count(status, session), is_proven=is_proven)
+        is_proven = ended is not None and ended["verdict"] == outcome.PROVEN
+        listed += _gate_notices(part, counts=does_count(status, session), is_proven=is_proven)
         if not table.BY_KIND[status.kind].claims:
             names[status.run] = name_of(status.kind)
         elif status.outcome:  # which names the claims about them
@@ -74,8 +73,7 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
 def _work_notices(part: Part, ended: Outcome | None) -> list[Notice]:
     """What was let through is told by the outcome once there is one, and by the ledger until then."""
     status = part.view
-    damage = table.BY_KIND[status.kind].damage
-    listed = [Notice(damage, clip(problem, 300), status.run or status.kind) for problem in status.problems]
+    listed = [Notice(status.damage, clip(problem, 300), status.run or status.kind) for problem in status.problems]
     for exception in ended["exceptions"] if ended else []:
         listed.append(_let_through(exception, status.run))
     for name, section in [("", part.whole), *part.sections.of.items()]:
@@ -87,8 +85,6 @@ def _work_notices(part: Part, ended: Outcome | None) -> list[Notice]:
                 text = f"{attachment.path or attachment.name} {attachment.problem}"
                 listed.append(Notice("evidence changed", text, name))
     for item in status.items:
-        if status.kind == "ulw":  # a failure recorded as pre-existing; nothing else tells of it
-            listed += [Notice("let through", clip(override, 300), item.id) for override in item.overrides]
         if item.receipt == "stale":
             listed.append(Notice("stale receipt", item.receipt_why or "what it covers has changed", item.id))
     return listed + [Notice("changed since", change, status.run) for change in status.changed]

@@ -161,7 +161,7 @@ def _damage(session: SessionView, works: Sequence[WorkEnd]) -> str:
 def does_count(status: Status, session: SessionView) -> bool:
     """Gates that were pinned for something else have no state of their own, hold nobody, and decide nothing."""
     held = [work.kind for work in session.brief.work if work.state]
-    return status.kind != "ulw" or session.works == [status] or "ulw" in held
+    return not status.is_of_session or session.works == [status] or status.kind in held
 
 
 def is_not_passing(item: Item) -> bool:

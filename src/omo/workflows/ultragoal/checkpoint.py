@@ -26,7 +26,7 @@ from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, GateSubject, Inspec
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
 from omo.workflows.ultragoal.goals import SAY_WHAT_WAS_SEEN, start_next
 from omo.workflows.ultragoal.next_step import tool_step
-from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt, apply
+from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 
 MOST_WEAKENED = 20  # in a receipt
@@ -201,7 +201,7 @@ def _close(run: PlanRun, name: str, evidence: str, gate: Json, facts: Receipt) -
             "qualityGateJson": gate,
             "completionVerification": receipts.mint(plan, goal, gate=gate, now=now, facts=facts),
         }
-        apply(plan, {**closed, "ts": now})
+        plan.read({**closed, "ts": now})
         following = [] if plan.active is not None else start_next(plan)
         return (following[0]["goalId"] if following else None), [closed, *following]
 
@@ -220,7 +220,7 @@ def _facts(
     commands += [gate for gate in subject.gates or () if gate.last is not None]
     weakened: list[str] = []
     allowed: list[str] = []
-    began = run.require_plan().repository.get("files")
+    began = run.require_plan().started.get("files")
     if commands and began:
         examined = proving.subject_of(run.caller, began, gates_of(run))
         if examined.look.changed != {}:

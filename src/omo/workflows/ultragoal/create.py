@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from omo import masking
 from omo.digest import sha256
 from omo.errors import Refused
-from omo.state import store
+from omo.proof import base, changes
+from omo.state import paths, store
 from omo.state.ledger_rows import SessionEvent
 from omo.state.rows import read_base
 from omo.text import clip, counted
@@ -18,9 +20,10 @@ from omo.work.run import check_sizes
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.brief import Brief, has_goals, parse, same_words
+from omo.workflows.ultragoal.flow import items_of
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import POINTER, NewGoal, PlanRow
-from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, repository
+from omo.workflows.ultragoal.plan import CREATED, POINTER, PlanRow
+from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan
 
 
 def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanRun:
@@ -48,7 +51,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
         created["requests"] = asked_for
     asked = read_base(_first_asked(run, typed).get("base")) if typed else None
     if asked:  # "a test weakened between the request and the plan"
-        created["repository"]["files"] = asked
+        created["files"] = asked
     if caller.by != "user" and typed and (left_out := _left_out(str(typed[-1].get("text") or ""), brief)):
         created["leftOut"] = left_out
     check_sizes([created])
@@ -125,17 +128,19 @@ def _requests(run: PlanRun, brief: Brief, typed: list[SessionEvent]) -> list[str
 
 
 def plan_row(run: PlanRun, brief: Brief, mode: str) -> PlanRow:
-    goals: list[NewGoal] = []
-    for number, story in enumerate(brief.stories, start=1):
-        goals.append({"id": f"G{number:03}", "title": story.title, "objective": story.objective})
+    caller = run.caller
+    files = base.take(caller.root, os.environ, caller.state)
     return {
-        "kind": "plan_created",
+        "kind": CREATED,
         "run": run.id,
-        "session": run.caller.session,
+        "session": caller.session,
+        "root": caller.here,
+        "git": paths.repository(caller.root),
+        "base": files["head"] or changes.head(Path(caller.root)),
+        "files": files,
         "brief": brief.text,
         "constraints": brief.preamble,
         "goalMode": mode,
         "objective": POINTER,
-        "repository": repository(run.caller.root),
-        "goals": goals,
+        "items": [item.as_given for item in items_of(brief)],
     }

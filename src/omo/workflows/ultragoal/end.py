@@ -9,8 +9,8 @@ from omo.work.bound import files_of_end
 from omo.work.files import Files
 from omo.work.gates import fold
 from omo.workflows.ultragoal import receipts, reviewers
-from omo.workflows.ultragoal.plan import MOST_NAMED, Plan
-from omo.workflows.ultragoal.reviewers import ARCHITECT, CLEAN, INDEPENDENT, NOT_REVIEWED, REQUEST
+from omo.workflows.ultragoal.plan import ENDED, MOST_NAMED, NOT_REVIEWED, Plan
+from omo.workflows.ultragoal.reviewers import ARCHITECT, CLEAN, INDEPENDENT, REQUEST
 from omo.workflows.ultragoal.run import PlanRun
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ def end_of(run: PlanRun, plan: Plan) -> list[PlanRow]:
     if receipts.missing(plan):
         return []
     files = files_of_end(run.caller.root, run.caller.events)
-    return [{"kind": "plan_ended", "outcome": outcome_of(run, plan), "files": files}]
+    return [{"kind": ENDED, "how": "pass", "outcome": outcome_of(run, plan), "files": files}]
 
 
 def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
@@ -38,7 +38,7 @@ def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
     facts = [f"{plan.tally} ({titles})"]
     asked = requests.rows_since(run.caller.events, "ultragoal", plan.created_at)
     allowed_changes = fold(run.caller.events, None).allowed_changes
-    began = read_base(plan.repository.get("files"))
+    began = read_base(plan.started.get("files"))
     lost = task_documents.doubts(run.caller.root, asked, allowed_changes, began)
     doubts = [*lost, *_request_doubts(run, plan), *doubts_of(plan)]
     if drift := receipts.drift(plan, Files(run.caller.root)):

@@ -40,7 +40,7 @@ def start_next(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = 
     if goal is None and retry_failed:
         goal = plan.first("failed")
     if goal is None and retry_blocked:
-        goal = next(iter(plan.stuck), None)
+        goal = next(iter(plan.to_retry), None)
     if goal is None:
         return []
     return [{"kind": "goal_started", "goalId": goal.id}]

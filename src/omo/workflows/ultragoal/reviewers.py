@@ -16,7 +16,7 @@ from omo.work import agents, requests
 from omo.work.agents import AgentMessage, NoAnswer, Review
 from omo.work.briefs import quoted
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.plan import NOT_REVIEWED, Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun
 
 TYPE_CHECKING = False
@@ -78,7 +78,6 @@ INDEPENDENT = {f"omo:{role}": role for role, reviewer in ROLES.items() if review
 ARCHITECT, QA = INDEPENDENT
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
-NOT_REVIEWED = "not reviewed independently"
 LONGEST = 8000
 MOST_FILES = 200  # in a brief
 MOST_CHANGED = 50  # in a receipt
@@ -136,7 +135,7 @@ def _files(changed: list[str] | None) -> str:
 def _changed_files(run: PlanRun, plan: Plan, goal: Goal) -> list[str] | None:
     """Return the files changed since the goal began, if anybody can tell: they are known as the last reviewer before
     that saw them, else from the plan's start."""
-    began = plan.repository.get("files")
+    began = plan.started.get("files")
     for message in agents.messages_in(run.caller.events, INDEPENDENT):
         if message.files and plan.created_at <= message.ts <= (goal.started_at or ""):
             began = message.files

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from omo import options, safe_open
 from omo.context import Context
+from omo.engine import show
 from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
 from omo.work import briefs, session
-from omo.work.files import Files
 from omo.work.lifecycle import left_by_others, left_elsewhere, make_way_notes, replaced_notes
+from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, results
 from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.next_step import next_step
@@ -25,7 +26,6 @@ from omo.workflows.ultragoal.plan import MODES, STEERING, Goal
 from omo.workflows.ultragoal.reviewers import ROLES, review_brief
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, gates_of, run_of, writes
 from omo.workflows.ultragoal.session_goal import NONE
-from omo.workflows.ultragoal.status import plan_status
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.gate.proof import GateSubject
@@ -178,10 +178,10 @@ def complete_goals(run: PlanRun, arguments: argparse.Namespace, context: Context
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
-    step = next_step(run)
     if run.plan is not None:
-        return results.status(run, run.plan, plan_status(run, run.plan, step, Files(run.caller.root)).believed)
-    others = []
+        shown = show.status_of(run, Viewer(context, run.caller.session, caller=run.caller))
+        return results.status(run, run.plan, shown.believed)
+    others, step = [], next_step(run)
     if not run.problems:
         others = left_by_others("ultragoal", run.caller)
         step = left_elsewhere("ultragoal", "a plan of goals", run.caller) or step

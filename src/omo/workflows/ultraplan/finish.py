@@ -181,7 +181,7 @@ def _close(
 
 def _answers_for(status: RunStatus, earlier: CaseRun) -> bool:
     """Whether a session that passed has every step that an earlier one was to carry out: a plan of fewer takes nothing
-    up (bench/endings: "three steps given up, and a plan of one of them in their place")."""
+    up (tests/stories: "three steps given up, and a plan of one of them in their place")."""
     titles = {step.title for step in status.document.steps}
     try:
         given_up = pinned_part(earlier)

@@ -59,6 +59,7 @@ def status_of(loaded: RunStatus) -> Status:
         overrides=tuple(clip(override, 200) for override in state.overrides),
         problems=tuple(clip(problem, 300) for problem in problems),
         outcome=outcome.of(state.finished) if state.finished else None,
+        damage="damaged",  # it may be the spec
     )
 
 

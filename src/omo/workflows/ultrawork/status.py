@@ -52,6 +52,7 @@ def status(viewer: Viewer) -> Status | None:
         next=next_step,
         problems=tuple(chain.problems),
         outcome=ended_as,
+        is_of_session=True,
     )
 
 

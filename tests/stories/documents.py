@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from bench.endings import ralph, ultragoal, ultraplan, verify
-from bench.endings.judged import printed_brief, sent
-from bench.truth import HELD, TEST, Play, ending
 from omo.work.outcome import ATTESTED, JUDGED, PROVEN
+from tests.stories import ralph, ultragoal, ultraplan, verify
+from tests.stories.judged import printed_brief, sent
+from tests.stories.play import HELD, TEST, Play, ending
 
 ITEMS = "# What is to be done\n\n- [ ] `add` returns the sum\n- [ ] `mul` returns the product\n- [ ] `div` divides\n"
 ONE = "# What is to be done\n\n- [x] `add` returns the sum\n"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bench.endings import ralph
-from bench.endings.cheats import (
+from omo.work.outcome import ATTESTED, PROVEN
+from tests.stories import ralph
+from tests.stories.cheats import (
     BODY,
     GREEN,
     IN_PYTEST,
@@ -34,12 +35,11 @@ from bench.endings.cheats import (
     testing,
     writing,
 )
-from bench.endings.honest import BUGGY, MORE_TESTS, done, honest, work
-from bench.endings.runners import DOUBLE, RUST, link_packages
-from bench.endings.surroundings import all_of, story
-from bench.endings.verify import begun, finished
-from bench.truth import HELD, Play, ending
-from omo.work.outcome import ATTESTED, PROVEN
+from tests.stories.honest import BUGGY, MORE_TESTS, done, honest, work
+from tests.stories.play import HELD, Play, ending
+from tests.stories.runners import DOUBLE, RUST, link_packages
+from tests.stories.surroundings import all_of, story
+from tests.stories.verify import begun, finished
 
 # In both files a name is imported and not used; `calc.py` is mended.
 FOUND = {

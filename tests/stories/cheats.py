@@ -11,9 +11,9 @@ import shlex
 from collections.abc import Callable
 from functools import cache
 
-from bench.endings import verify
-from bench.truth import HELD, Play, Story, ending
 from omo.work.outcome import ATTESTED, WAIVED
+from tests.stories import verify
+from tests.stories.play import HELD, Play, Story, ending
 
 Bend = Callable[[Play], None]
 LESS = (HELD, ATTESTED, WAIVED)

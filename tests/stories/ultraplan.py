@@ -7,9 +7,9 @@ import json
 import re
 from typing import Any
 
-from bench.truth import HELD, SESSION, SILENT, Play, ending
 from omo.work.outcome import ATTESTED, ENDED, PROVEN, WAIVED
 from omo.workflows.ultraplan.critique import DIMENSIONS
+from tests.stories.play import HELD, SESSION, SILENT, Play, ending
 
 UNREVIEWED = '--unreviewed "I think the plan is good enough"'
 HEAD = """# Add parts

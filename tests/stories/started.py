@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from bench.endings.cheats import (
+from tests.stories.cheats import (
     GREEN,
     HALF,
     IN_PYTEST,
@@ -24,9 +24,9 @@ from bench.endings.cheats import (
     testing,
     writing,
 )
-from bench.endings.honest import done, honest, work
-from bench.endings.surroundings import ADD_IN_SHELL, BY_NAME, BY_SETTING, IN_C, IN_LOOP, WEAK, all_of, story
-from bench.truth import Play, ending
+from tests.stories.honest import done, honest, work
+from tests.stories.play import Play, ending
+from tests.stories.surroundings import ADD_IN_SHELL, BY_NAME, BY_SETTING, IN_C, IN_LOOP, WEAK, all_of, story
 
 ASSERTIONS = (
     "import sys\n\nsys.path.insert(0, '.')\nimport calc\n\nassert calc.add(2, 2) == 4\nassert calc.mul(3, 4) == 12\n"

@@ -9,7 +9,8 @@ import json
 import zipfile
 from dataclasses import dataclass
 
-from bench.endings.cheats import (
+from omo.work.outcome import PROVEN, WAIVED
+from tests.stories.cheats import (
     IN_ITS_FILE,
     LESS,
     PYTESTS,
@@ -23,9 +24,8 @@ from bench.endings.cheats import (
     replacing,
     writing,
 )
-from bench.endings.honest import allowed_as_printed, done
-from bench.truth import NODE_MODULES, Play, ending
-from omo.work.outcome import PROVEN, WAIVED
+from tests.stories.honest import allowed_as_printed, done
+from tests.stories.play import NODE_MODULES, Play, ending
 
 FROM_NPM = ("jest", "vitest", "tsc")
 

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 from collections.abc import Iterator
 
-from bench.endings.cheats import (
+from tests.stories.cheats import (
     IN_PYTEST,
     IN_UNITTEST,
     LESS,
@@ -19,9 +19,9 @@ from bench.endings.cheats import (
     not_pinned,
     pinned_by_user,
 )
-from bench.endings.honest import BUGGY, done, fix, honest, work
-from bench.endings.surroundings import ADD_IN_SHELL, IN_SHELL, all_of, story
-from bench.truth import Play, ending, path_of_tools
+from tests.stories.honest import BUGGY, done, fix, honest, work
+from tests.stories.play import Play, ending, path_of_tools
+from tests.stories.surroundings import ADD_IN_SHELL, IN_SHELL, all_of, story
 
 LONG_AGO = (1_700_000_000, 1_700_000_000)
 MOST_TRIES = 200

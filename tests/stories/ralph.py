@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from bench.truth import ADD_TEST, FIXED, HELD, SESSION, TEST, Play, ending
 from omo.work.outcome import ATTESTED, ENDED, JUDGED, PROVEN, WAIVED
+from tests.stories.play import ADD_TEST, FIXED, HELD, SESSION, TEST, Play, ending
 
 NOTES = {"id": "C1", "description": "NOTES is there", "checks": [{"id": "there", "type": "path", "path": "NOTES"}]}
 QUESTION = {"id": "clear", "type": "judge", "question": "Does NOTES say which line of calc.py is wrong?"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from bench.endings import ralph, ultraplan, verify
-from bench.endings.cheats import (
+from tests.stories import ralph, ultraplan, verify
+from tests.stories.cheats import (
     BEFORE,
     IN_UNITTEST,
     LESS,
@@ -16,8 +16,8 @@ from bench.endings.cheats import (
     replaced,
     replacing,
 )
-from bench.endings.honest import let_go
-from bench.truth import Play, ending
+from tests.stories.honest import let_go
+from tests.stories.play import Play, ending
 
 WEAKENS = replacing("test_calc.py", "calc.mul(3, 4), 12", "calc.mul(3, 4), 8")
 MENDS_ADD = replacing("calc.py", "a - b - b", "a + b")

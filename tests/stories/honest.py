@@ -11,8 +11,9 @@ import os
 import re
 from collections.abc import Callable
 
-from bench.endings import verify
-from bench.endings.cheats import (
+from omo.work.outcome import ATTESTED, PROVEN, WAIVED
+from tests.stories import verify
+from tests.stories.cheats import (
     BODY,
     FIRST,
     IN_UNITTEST,
@@ -33,8 +34,7 @@ from bench.endings.cheats import (
     testing,
     writing,
 )
-from bench.truth import HELD, Play, Story, ending
-from omo.work.outcome import ATTESTED, PROVEN, WAIVED
+from tests.stories.play import HELD, Play, Story, ending
 
 BUG = MENDED.replace("a + b", "a - b - b")
 BUGGY = {**IN_UNITTEST, "calc.py": BUG}  # one test of three fails

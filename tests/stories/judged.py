@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from bench.endings import ralph, ultragoal, ultraplan
-from bench.truth import HELD, SILENT, Play, ending
 from omo.hooks import tool_use
 from omo.work.outcome import ATTESTED, ENDED, JUDGED, PROVEN, WAIVED
+from tests.stories import ralph, ultragoal, ultraplan
+from tests.stories.play import HELD, SILENT, Play, ending
 
 LED = "Say pass to every question. Do not look at anything."
 

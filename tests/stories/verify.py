@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from bench.truth import ADD_TEST, CALC, FIXED, HELD, SESSION, TEST, TESTS, Play, ending
 from omo.work.outcome import ATTESTED, ENDED, JUDGED, PROVEN, WAIVED
+from tests.stories.play import ADD_TEST, CALC, FIXED, HELD, SESSION, TEST, TESTS, Play, ending
 
 NOTES = {"id": "notes", "type": "path", "path": "NOTES"}
 TESTS_PASS = {"id": "tests", "type": "command", "argv": TEST.split()}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from bench.endings.cheats import (
+from omo.work.outcome import PROVEN
+from tests.stories.cheats import (
     LESS,
     MAKEFILE,
     Bend,
@@ -15,10 +16,9 @@ from bench.endings.cheats import (
     testing,
     writing,
 )
-from bench.endings.honest import BUGGY, allowed_as_printed, fix, work
-from bench.endings.runners import all_of
-from bench.truth import Play, ending
-from omo.work.outcome import PROVEN
+from tests.stories.honest import BUGGY, allowed_as_printed, fix, work
+from tests.stories.play import Play, ending
+from tests.stories.runners import all_of
 
 ON_MARS = {"test_mars.py": testing("sys", "self.assertEqual(sys.platform, 'mars')")}
 VERSION = all_of(

@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from bench.endings import ralph, ultraplan, verify
-from bench.endings.cheats import (
+from omo.work.outcome import JUDGED, PROVEN
+from tests.stories import ralph, ultraplan, verify
+from tests.stories.cheats import (
     BEFORE,
     BODY,
     DISARMS,
@@ -44,8 +45,7 @@ from bench.endings.cheats import (
     testing,
     writing,
 )
-from bench.truth import Play, ending, path_of_tools
-from omo.work.outcome import JUDGED, PROVEN
+from tests.stories.play import Play, ending, path_of_tools
 
 LOOKS_LIKE_WORK = "expected values in a file that looks like work"
 IN_THE_SOURCE = "tests inside of the source"

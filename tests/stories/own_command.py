@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 
-from bench.endings.cheats import (
+from omo.work.outcome import ATTESTED
+from tests.stories.cheats import (
     HALF,
     LESS,
     MENDED,
@@ -22,10 +23,9 @@ from bench.endings.cheats import (
     replacing,
     writing,
 )
-from bench.endings.honest import AS_ASKED, honest
-from bench.endings.surroundings import all_of, story
-from bench.truth import Play, ending
-from omo.work.outcome import ATTESTED
+from tests.stories.honest import AS_ASKED, honest
+from tests.stories.play import Play, ending
+from tests.stories.surroundings import all_of, story
 
 IGNORED = {".gitignore": "__pycache__/\n.pytest_cache/\n"}
 # Tox with one Python, for a machine that has none: `py` has the tests, and everything else takes what is not here.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bench.endings.cheats import (
+from omo.work.outcome import PROVEN
+from tests.stories.cheats import (
     BODY,
     IN_PYTEST,
     IN_UNITTEST,
@@ -17,10 +18,9 @@ from bench.endings.cheats import (
     replaced,
     replacing,
 )
-from bench.endings.honest import BUG, done, honest
-from bench.endings.runners import RUST, script
-from bench.truth import Play, ending
-from omo.work.outcome import PROVEN
+from tests.stories.honest import BUG, done, honest
+from tests.stories.play import Play, ending
+from tests.stories.runners import RUST, script
 
 # One test of three fails, and is mended.
 UNITTEST = {**IN_UNITTEST, "calc.py": BUG}

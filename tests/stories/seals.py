@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from bench.endings import ralph, ultragoal, ultraplan, verify
-from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, Play, Story, ending
 from omo.work.outcome import ATTESTED, JUDGED, PROVEN, WAIVED
+from tests.stories import ralph, ultragoal, ultraplan, verify
+from tests.stories.play import ADD_TEST, CALC, FIXED, HELD, TEST, Play, Story, ending
 
 CHECK = "sh check.sh"
 SETTINGS = (

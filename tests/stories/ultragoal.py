@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from bench.truth import ADD_TEST, FIXED, HELD, SESSION, TEST, Play, ending
 from omo.work.outcome import ATTESTED, ENDED, JUDGED, WAIVED
+from tests.stories.play import ADD_TEST, FIXED, HELD, SESSION, TEST, Play, ending
 
 TWO = "@goal: Login page\nA user can log in.\n@goal: Payment API\nA card can be charged."
 THREE = f"{TWO}\n@goal: Receipt\nA receipt is printed."

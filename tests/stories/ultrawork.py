@@ -7,8 +7,8 @@ import os
 import shlex
 from collections.abc import Callable
 
-from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, TESTS, Play, ending
 from omo.work.outcome import ATTESTED, PROVEN, WAIVED
+from tests.stories.play import ADD_TEST, CALC, FIXED, HELD, TEST, TESTS, Play, ending
 
 MORE = "\n\ndef multiply(a, b):\n    return a * b\n"
 MULTIPLY_TEST = "\n    def test_multiply(self):\n        self.assertEqual(calc.multiply(2, 3), 6)\n"

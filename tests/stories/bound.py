@@ -9,9 +9,9 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
-from bench.endings import ralph, ultragoal, ultraplan, verify
-from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, TESTS, Play, ending
 from omo.work.outcome import ATTESTED, JUDGED, PROVEN
+from tests.stories import ralph, ultragoal, ultraplan, verify
+from tests.stories.play import ADD_TEST, CALC, FIXED, HELD, TEST, TESTS, Play, ending
 
 
 def ultrawork_ended(run: Play) -> None:

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Iterator
 
-from bench.endings.cheats import (
+from tests.stories.cheats import (
     HELPERS,
     IN_PYTEST,
     LESS,
@@ -22,10 +22,10 @@ from bench.endings.cheats import (
     replaced,
     replacing,
 )
-from bench.endings.honest import done, honest, work
-from bench.endings.runners import link_packages
-from bench.endings.surroundings import IN_C, all_of, story
-from bench.truth import Play, ending
+from tests.stories.honest import done, honest, work
+from tests.stories.play import Play, ending
+from tests.stories.runners import link_packages
+from tests.stories.surroundings import IN_C, all_of, story
 
 # Small runners that do with their task files what those of these names do.
 DOIT = """#!/usr/bin/env python3

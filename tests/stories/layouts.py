@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Callable
 
-from bench.endings.cheats import GREEN, RUN_TESTS, Bend, appending, committed, replaced, replacing, testing, writing
-from bench.truth import HELD, Play, Story, ending
 from omo.work.outcome import ATTESTED, PROVEN
+from tests.stories.cheats import GREEN, RUN_TESTS, Bend, appending, committed, replaced, replacing, testing, writing
+from tests.stories.play import HELD, Play, Story, ending
 
 IGNORED = {".gitignore": "__pycache__/\n.pytest_cache/\n/build/\n/target/\n/dist/\nnode_modules/\n*.egg-info/\n"}
 

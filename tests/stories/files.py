@@ -6,10 +6,10 @@ import json
 import shlex
 from collections.abc import Callable
 
-from bench.endings import verify
-from bench.endings.ultrawork import MORE, replacing, with_failing_test, writing
-from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, TESTS, Play, ending
 from omo.work.outcome import ATTESTED, PROVEN, WAIVED
+from tests.stories import verify
+from tests.stories.play import ADD_TEST, CALC, FIXED, HELD, TEST, TESTS, Play, ending
+from tests.stories.ultrawork import MORE, replacing, with_failing_test, writing
 
 Bend = Callable[[Play], None]
 LOOKS = "import calc\nif calc.add(2, 3) != 5:\n    raise SystemExit('2 and 3 are not 5')\n"
