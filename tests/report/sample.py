@@ -9,9 +9,9 @@ from typing import Any
 from omo.context import Context
 from omo.proof.base import fingerprint
 from omo.work import gates
+from tests.engine.project import Project, criterion
 from tests.project import Project as AnyProject
 from tests.project import believe
-from tests.ralph.project import Project, criterion
 from tests.ultragoal.gates import add_surface, artifact, surface, terminal, transcript
 from tests.ultragoal.project import NOW, SESSION
 from tests.ultragoal.project import Project as GoalProject
@@ -169,7 +169,7 @@ def page(path: Path, title: str) -> None:
 
 
 def rounds(root: Path, session: str = SESSION, now: float = NOW, *, begin: bool = True) -> Project:
-    """A ralph run with a criterion that broke again and one that nobody could judge."""
+    """A run of laps with a criterion that broke again and one that nobody could judge."""
     desk = Project(root, session=session, now=now)
     if begin:
         desk.write("README.md", "# importer\n")

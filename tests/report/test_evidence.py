@@ -16,8 +16,8 @@ from omo.views.report import gather as whole
 from omo.views.report import markdown
 from omo.views.report.gather import Report
 from omo.workflows.ultraplan import critique
+from tests.engine import project
 from tests.project import believe
-from tests.ralph import project
 from tests.report import hostile
 from tests.ultraplan import plans, repos
 from tests.ultraplan import project as ultraplan
@@ -36,7 +36,7 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
     found = gathered(at.root, at.now)
     run = found.parts[0].view.run
     assert found.verdict.text == (
-        f"done, judged: ralph run {run}: 1 of 1 criterion passes, iteration 1; decided by omo:judge, which a hook saw; "
+        f"done, judged: laps run {run}: 1 of 1 criterion passes, iteration 1; decided by omo:judge, which a hook saw; "
         "the user confirmed the criteria; on the files as they were at 17:20:12."
     )
     assert [(one.what, one.where) for one in found.notices] == [("challenge", "C1")]

@@ -161,7 +161,7 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=20), inner, max_size=3),
     max_leaves=8,
 )
-kinds = st.sampled_from(["ulw", "ultragoal", "ultraplan", "ralph", "verify"]) | st.text(max_size=30)
+kinds = st.sampled_from(["ulw", "ultragoal", "ultraplan", "laps", "verify"]) | st.text(max_size=30)
 works = st.dictionaries(kinds, st.dictionaries(st.sampled_from(["state", "open", "total", "why", "run"]), anything))
 states = st.fixed_dictionaries({"state": st.sampled_from(["active", "waiting", "done", "exhausted"])})
 rows = st.fixed_dictionaries(
