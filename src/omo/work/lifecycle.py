@@ -33,8 +33,9 @@ def require_room(kind: str, caller: Caller) -> None:
     """Refuse an agent that begins a second piece of work. It may begin what the user asked for: by typing its command,
     or by answering when other work was handed to it."""
     row = caller.row()
-    asked = table.BY_TYPED.get(str(row.get("asked") or ""))
-    if caller.by == "user" or rows.is_cancelled(row) or (asked is not None and asked.kind == kind):
+    asked = str(row.get("asked") or "")
+    is_asked_for = asked == kind or (asked in table.BY_TYPED and table.BY_TYPED[asked].kind == kind)
+    if caller.by == "user" or rows.is_cancelled(row) or is_asked_for:
         return
     for other, summary in room.runs(row, *OPEN_STATES):
         gave_way = summary.get("madeWayFor") == kind and (not summary.get("own") or summary.get("answered"))
