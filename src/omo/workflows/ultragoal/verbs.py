@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from omo import options, safe_open
 from omo.context import Context
-from omo.engine import show
 from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
@@ -180,6 +179,8 @@ def complete_goals(run: PlanRun, arguments: argparse.Namespace, context: Context
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
     if run.plan is not None:
+        from omo.engine import show
+
         shown = show.status_of(run, Viewer(context, run.caller.session, caller=run.caller))
         return results.status(run, run.plan, shown.believed)
     others, step = [], next_step(run)
