@@ -17,7 +17,7 @@ from omo.state.runtime import is_live
 from omo.text import block, clip
 from omo.work import requests
 from omo.work.agents import expect, messages_in
-from omo.work.briefs import quoted
+from omo.work.briefs import NOBODYS_WORD, quoted
 from omo.work.files import Files
 from omo.work.judge import JUDGE, brief_text, read_messages
 from omo.work.status import command
@@ -81,7 +81,7 @@ def judge_brief(run: CaseRun) -> tuple[str, str]:
 def step_brief(run: CaseRun, step: RoundStep) -> str:
     """Return what the agent of a step is asked."""
     case = run.require_open()
-    task = f"{step.task} Take nobody's word for how far it is; you were told nothing else."
+    task = f"{step.task} {NOBODYS_WORD}"
     began = f"commit {case.base}" if case.base else "a directory without a commit"
     ending = f"Iteration {case.round} of {run.kind.what} {case.run}; the run began at {began}."
     return "\n\n".join([task, *_asked_for(run, case), ending])

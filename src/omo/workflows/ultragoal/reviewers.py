@@ -14,7 +14,7 @@ from omo.proof import base
 from omo.text import clip, listed
 from omo.work import agents, requests
 from omo.work.agents import AgentMessage, NoAnswer, Review
-from omo.work.briefs import quoted
+from omo.work.briefs import NOBODYS_WORD, quoted
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import NOT_REVIEWED, Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun
@@ -104,7 +104,7 @@ def review_brief(run: PlanRun, goal: Goal, role: str) -> str:
     user typed."""
     plan, reviewer = run.require_plan(), ROLES[role]
     task = reviewer.task.format(goal=goal.id, cleaner=plugin_root() / CLEANER)
-    parts = [f"{task} Take nobody's word for how far it is; you were told nothing else."]
+    parts = [f"{task} {NOBODYS_WORD}"]
     parts.append(f"{goal.id} {goal.title}:\n{quoted(goal.objective, LONGEST)}")
     if plan.constraints:
         parts.append(f"It holds for the whole plan:\n{quoted(plan.constraints, LONGEST)}")
