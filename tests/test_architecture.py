@@ -198,12 +198,12 @@ def test_what_hooks_read_of_a_flow_is_what_it_says() -> None:
             continue
         flow = row.flow
         assert (row.kind, row.is_shared) == (flow.name, flow.is_filed)
-        if not flow.has_rounds:
-            continue
-        assert row.says_so_again.startswith(flow.judge)
+        assert not flow.has_rounds or row.says_so_again.startswith(flow.judge)
         wanted = {step.agent: f"{flow.brief} {role}" for role, step in flow.briefed.items()}
         asks_judge = f"{flow.brief} {flow.unit.upper()}" if flow.is_filed else flow.brief
-        assert row.briefs in ({}, {"omo:judge": asks_judge, **wanted})
+        if flow.has_rounds:
+            wanted["omo:judge"] = asks_judge
+        assert row.briefs in ({}, wanted)
 
 
 # The counter of a session has the name of the word that turns it on.

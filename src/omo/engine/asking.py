@@ -5,11 +5,15 @@ The judge is asked about one state of the files, with a nonce by which its answe
 
 from __future__ import annotations
 
+import json
 import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from omo.context import plugin_root
 from omo.engine.answers import judge_command
 from omo.engine.case import Case, CaseRow, method
-from omo.engine.flow import RoundStep
+from omo.engine.flow import Flow, RoundStep
 from omo.engine.hearing import heard
 from omo.engine.runs import CaseRun
 from omo.errors import Refused
@@ -17,12 +21,13 @@ from omo.state.runtime import is_live
 from omo.text import block, clip
 from omo.work import requests
 from omo.work.agents import expect, messages_in
-from omo.work.briefs import NOBODYS_WORD, quoted
+from omo.work.briefs import quoted
 from omo.work.files import Files
 from omo.work.judge import JUDGE, brief_text, read_messages
 from omo.work.status import command
 
 LONGEST_QUESTION = 2000
+NOBODYS_WORD = "Take nobody's word for how far it is; you were told nothing else."
 
 
 def ask(run: CaseRun, files: Files) -> None:
@@ -85,6 +90,15 @@ def step_brief(run: CaseRun, step: RoundStep) -> str:
     began = f"commit {case.base}" if case.base else "a directory without a commit"
     ending = f"Iteration {case.round} of {run.kind.what} {case.run}; the run began at {began}."
     return "\n\n".join([task, *_asked_for(run, case), ending])
+
+
+def item_brief(flow: Flow, step: RoundStep, item: str, known: Sequence[str], form: Mapping[str, Any]) -> str:
+    """Return what the agent of a step is asked about one item, of which this is `known`; and how it is to answer."""
+    parts = [f"{step.task.format(item=item, plugin=plugin_root())} {NOBODYS_WORD}", *known]
+    if form:
+        shown = json.dumps({flow.unit: item, **form}, ensure_ascii=False)
+        parts.append(f"End with exactly one JSON object in this form:\n```json\n{shown}\n```")
+    return "\n\n".join(parts) + "\n"
 
 
 def asked_later(run: CaseRun, case: Case) -> list[str]:

@@ -60,6 +60,9 @@ class RoundStep:
     The step is done when a hook saw `agent` finish: the first one of a round that names no `after`, else one that
     finished after that step. With `or_work` changed files do as well; with `gates` the session's gates have to pass.
     `may_be_skipped`: a reason does, if few lines were changed. `is_required`: not even the user leaves it out.
+
+    Its agent ends with a report in this `form`, if there is one. Of several words that a field may have, the first is
+    the clean one. A report that leaves out one of `lanes` has no verdict.
     """
 
     name: str
@@ -71,6 +74,8 @@ class RoundStep:
     is_required: bool = False
     to_do: str = ""  # what the working agent is told to do about it
     task: str = ""  # what the agent itself is told, above the items; without it omo writes no brief for the agent
+    form: Mapping[str, Any] = field(default_factory=dict)
+    lanes: tuple[str, ...] = ()
 
     @property
     def role(self) -> str:

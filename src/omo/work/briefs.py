@@ -27,7 +27,6 @@ for row in table.ROWS:
 # Without a shell it cannot run a command: its prompt is the text.
 READS_ONLY = ("omo:critic",)
 LONGEST_NAME = 80
-NOBODYS_WORD = "Take nobody's word for how far it is; you were told nothing else."
 KEPT = 4  # digests of an agent's briefs: of two workflows, or of two goals that are open at once
 
 

@@ -1,4 +1,4 @@
-"""Ultragoal as data: how a goal can stand, and how its source names the rows of a plan's ledger."""
+"""Ultragoal as data: how a goal can stand, who looks at it before it is closed, and how its source names the rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from omo.engine.case import CaseItem
-from omo.engine.flow import Flow, ItemMark, ItemStatus
+from omo.engine.flow import Flow, ItemMark, ItemStatus, RoundStep
 from omo.workflows.ultragoal.brief import Brief, parse
 from omo.workflows.ultragoal.plan import CREATED, ENDED, Plan
 
@@ -49,6 +49,43 @@ FLOW = Flow(
         ItemStatus("superseded", "cut", "Superseded"),
     ),
     begins_as="pending",
+    steps=(
+        RoundStep(
+            "CLEAN",
+            agent="omo:critic",
+            task="Follow {plugin}/skill-fragments/ultragoal/ai-slop-cleaner.md to the letter on the files that were "
+            "changed for {item} of this project's plan.",
+        ),
+        RoundStep(
+            "REVIEW",
+            agent="omo:architect",
+            task="Review the work for {item} of this project's plan: is it there as its words say, in architecture, "
+            "product and code? Change nothing.",
+            form={
+                "architectureStatus": "CLEAR | WATCH | BLOCK",
+                "productStatus": "CLEAR | WATCH | BLOCK",
+                "codeStatus": "CLEAR | WATCH | BLOCK",
+                "recommendation": "APPROVE | COMMENT | REQUEST CHANGES",
+                "evidence": "what you read and ran, and what came out",
+                "commands": ["what you ran"],
+                "blockers": ["what has to change first"],
+            },
+            lanes=("architectureStatus", "productStatus", "codeStatus"),
+        ),
+        RoundStep(
+            "QA",
+            agent="omo:qa",
+            task="Try to break the work for {item} of this project's plan: from its words first, the code last, on the "
+            "surface that people use. Keep what you see as evidence of {item}.",
+            form={
+                "e2eStatus": "passed | failed",
+                "redTeamStatus": "passed | failed",
+                "evidence": "what you ran, and what came out",
+                "blockers": ["what does not hold"],
+            },
+            lanes=("e2eStatus", "redTeamStatus"),
+        ),
+    ),
     has_rounds=False,
     file_ends=("",),
     started_row=CREATED,

@@ -21,9 +21,10 @@ from omo.work.lifecycle import left_by_others, left_elsewhere, put_aside_notes
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, results
 from omo.workflows.ultragoal.brief import parse
+from omo.workflows.ultragoal.flow import FLOW
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import MODES, STEERING, Goal
-from omo.workflows.ultragoal.reviewers import ROLES, review_brief
+from omo.workflows.ultragoal.reviewers import review_brief
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, gates_of, run_of, writes
 from omo.workflows.ultragoal.session_goal import NONE
 
@@ -58,7 +59,7 @@ def register(commands: options.Commands) -> None:
     parser.add_argument("--retry-blocked", action="store_true", help="the same for a blocked one")
     about = "what a reviewer of a goal is asked, for that agent to read as its whole prompt"
     parser = options.command(verbs, "brief", about, brief)
-    parser.add_argument("role", choices=ROLES)
+    parser.add_argument("role", choices=FLOW.briefed)
     parser.add_argument("--goal-id", metavar="G", help="default: the one under way")
     options.command(verbs, "status", "the plan, its goals and receipts, and the next step", status)
     about = "record how a goal came out; complete runs the gates, fills its quality gate in and names what is missing"
