@@ -11,7 +11,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -23,6 +23,7 @@ from tests import guard, packages, parts
 from tests.engine.laps import put_in_table
 from tests.kept import PYCACHE, interpreter
 from tests.project import Project, make_project
+from tests.texts import heard
 
 hypothesis.configuration.set_hypothesis_home_dir(Path(sys.prefix).parent / "hypothesis")
 hypothesis.settings.register_profile(
@@ -161,6 +162,21 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol() -> Generator[None, bool | None, bool | None]:
+    heard.begin()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, bool | None, bool | None]:
+    """Fail a test that passes but printed a message that no row of tests/texts has."""
+    done = yield
+    if complaint := heard.RECORDER.complaint():
+        pytest.fail(complaint, pytrace=False)
+    return done
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from pathlib import Path
 from omo.workflows.ultraplan import critique, models, propose, rules
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan.models import Document
-from tests.texts import ROOT, agent, page, skill, text
+from tests.written import ROOT, agent, page, skill, text
 
 TEMPLATE = skill("ultraplan")
 MANIFESTS = ROOT / "skill-fragments" / "ultraplan" / "manifests.md"

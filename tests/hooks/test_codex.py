@@ -19,8 +19,8 @@ from omo.state import paths
 from tests.hooks.conftest import OF_CODEX, ROOT, Answer, Host
 from tests.hooks.test_launcher import HARSH_STDIN
 from tests.hooks.test_swapped import swapped
-from tests.texts import SKILLS, frontmatter
 from tests.ultraplan.plans import plan_text
+from tests.written import SKILLS, frontmatter
 
 # What Codex 0.166 takes; any other key voids the whole answer.
 KNOWN = {"decision", "reason", "systemMessage", "hookSpecificOutput"}

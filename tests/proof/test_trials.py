@@ -22,7 +22,7 @@ from omo.proof.gate_runs import CommandRun, Plain
 from omo.proof.trials import STOPPED, Options
 from omo.state.results import Results
 from tests.proof.test_unchecked_lines import ADDS, OMO, contents, gate
-from tests.texts import ROOT
+from tests.written import ROOT
 
 BOTH = calc(FIX, ("LIMIT = 10", "LIMIT = 110"))
 KNOWN = {"calc.py:3": "not held", "calc.py:7": "held"}

@@ -16,7 +16,7 @@ from omo.errors import NotEvaluable
 from omo.proof import swap
 from omo.proof.trials import TIME_IS_UP, Options
 from omo.proof.unchecked_lines import NOT_HELD, NOT_LOOKED_AT
-from tests.texts import ROOT
+from tests.written import ROOT
 
 BOTH = calc(FIX, ("LIMIT = 10", "LIMIT = 110"))
 OMO = [sys.executable, "-c", "from omo.cli import console; console()"]
