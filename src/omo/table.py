@@ -311,7 +311,7 @@ def name_of(kind: str) -> str:
     return BY_KIND[kind].name if kind in BY_KIND else clip(kind, 20)
 
 
-def not_begun(typed: str, otherwise: str) -> str:
+def not_begun(typed: str, otherwise: str = "nothing of it was begun") -> str:
     """What is so of a workflow that the user typed, until it is begun; `otherwise` where that is a run."""
     workflow = BY_TYPED.get(typed)
     return workflow.without_run.get(typed, otherwise) if workflow else otherwise

@@ -108,7 +108,7 @@ def require_as_named(caller: Caller, plan: Document) -> bool:
     """Whether the user named this very text after /omo:ultraexecute; one that was changed since they did not mean."""
     is_changed = critique.is_another_named(caller, plan.path, plan.digest)
     if is_changed and caller.by != "user":
-        what = f"{plan.path} is not as it was when the user named it"
+        what = requests.not_as_named(plan.path)
         way = f"/omo:ultraexecute {shlex.quote(plan.path)}"
         asked = {"state": "waiting", "why": what, "question": f"If you mean it as it is now, type {way}"}
         caller.change(lambda row: Change(None, suspend(row or EMPTY, **asked), [{"kind": "waiting", "evidence": what}]))
