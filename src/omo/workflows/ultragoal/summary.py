@@ -27,6 +27,8 @@ def told_besides(plan: Plan, step: NextStep, *, is_attended: bool) -> Summary:
         more["wayOut"] = ""
     if is_attended:
         more["attended"] = True
+    if plan.is_open and plan.handoff is not None:
+        more["madeWayFor"] = plan.handoff["to"] or ""
     return more
 
 

@@ -16,7 +16,7 @@ from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
 from omo.work import briefs, session
-from omo.work.lifecycle import left_by_others, left_elsewhere, put_aside_notes
+from omo.work.lifecycle import left_by_others, left_elsewhere, make_way_notes, replaced_notes
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, results
 from omo.workflows.ultragoal.brief import parse
@@ -123,7 +123,7 @@ def create_goals(run: PlanRun, arguments: argparse.Namespace, context: Context) 
         context.notes.append(other.text)
     context.notes += session.cancelled_notes(run.caller.row())
     brief = parse(_brief(arguments, context, run))
-    notes = put_aside_notes(run.caller, ULTRAGOAL.name)
+    notes = [*make_way_notes(run.caller, ULTRAGOAL.name), *replaced_notes(run.caller, ULTRAGOAL.name)]
     run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
     if run.archived:
