@@ -293,7 +293,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         "problems": list(loaded.run.damage_lines),
     }
     lines = [f"Plan session {state.run}: {state.word}", *(f"  {line}" for line in in_lines(loaded))]
-    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=loaded.run.damage_lines)
+    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=list(loaded.run.damage_lines))
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
