@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from omo.mutants import NoMutants, Tools, mutants_of
+from tests import texts
 from tests.mutants.tools import every_line, made, rows, tools
 
 pytestmark = pytest.mark.skipif(shutil.which("go") is None, reason="go is not here")
@@ -169,8 +170,10 @@ def test_the_projects_module_does_not_matter(calc: Path, go: Tools) -> None:
 def test_what_cannot_be_read_is_no_empty_list(go: Tools) -> None:
     found = mutants_of("a.go", b"package p\nfunc {\n", [2], go)
     assert isinstance(found, NoMutants)
-    assert found.why.startswith("no mutants of a.go: the file:2:6: ")
+    assert texts.says(found.why, "mutants-go-unread", file="a.go", line=2, column=6)
 
 
 def test_without_go_it_says_so(tmp_path: Path) -> None:
-    assert mutants_of("a.go", b"package p\n", [1], tools(tmp_path, PATH="")) == NoMutants("a.go", "go is not installed")
+    found = mutants_of("a.go", b"package p\n", [1], tools(tmp_path, PATH=""))
+    assert isinstance(found, NoMutants)
+    assert texts.says(found.why, "mutants-program-missing", file="a.go", program="go")
