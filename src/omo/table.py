@@ -66,6 +66,11 @@ class Workflow:
         self.commands = {name: (f"{self.folder}.{module}", about) for name, (module, about) in self.commands.items()}
 
     @property
+    def command(self) -> str:
+        """The first word of its commands."""
+        return next(iter(self.commands))
+
+    @property
     def has_own_ledger(self) -> bool:
         """Return whether it has one beside the session's, which is all that ultrawork has."""
         return bool(self.home)

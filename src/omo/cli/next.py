@@ -93,7 +93,7 @@ def _task(context: Context, work: Status, session: str, rows: Json) -> str:
     works = runtime.left_open(row or EMPTY)
     going_on = []
     for kind, summary in works:
-        if summary.get("state") != "paused" and not summary.get("stoppedByName"):
+        if summary.get("state") != "paused":
             going_on.append((kind, summary))
     return requests.task(events, going_on or works, messages.LONGEST_TASK)
 

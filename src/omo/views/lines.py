@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from omo import table
 from omo.progress import columns
-from omo.state.runtime import CALLED_OFF, OPEN_STATES
+from omo.state.runtime import CANCELLED, OPEN_STATES
 from omo.stop import rules
 from omo.table import name_of
 from omo.text import clip
@@ -306,8 +306,8 @@ def _work(view: SessionView, work: Status, *, everything: bool) -> Iterator[Line
     if work.run:
         parts.append(f"run {work.run}")
     states = {summary.kind: summary.state for summary in view.brief.work}
-    if states.get(work.kind) == CALLED_OFF:
-        parts.insert(0, "put aside for another task")
+    if states.get(work.kind) == CANCELLED and view.brief.mode != CANCELLED:
+        parts.insert(0, "cancelled by the user")
     text = "; ".join(filter(None, parts))
     yield Line("work", name_of(work.kind), text, (*cells, (text, "")))
     # Work that is over, beside work that is not, is one line.
