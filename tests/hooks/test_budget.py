@@ -256,7 +256,7 @@ def test_it_goes_along_into_the_next_conversation(record: Record, tmp_path: Path
     there = Record(project, tmp_path / "transcripts" / "s2.jsonl")
     there.call(9000)  # said there before
     project.session = "the next"
-    assert prompt(there, "/omo:resume").says_to_user("prompt-taken-up-from-session")
+    assert prompt(there, "/omo:resume").says_to_user("prompt-taken-up")
     there.call(500)
     assert stop(there).blocks
     assert spent(project) == 650
