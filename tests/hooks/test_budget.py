@@ -11,7 +11,6 @@ import pytest
 from omo.clock import stamp
 from omo.hooks import main as hooks
 from omo.views import session, statusline
-from omo.work import budget
 from tests.project import SESSION, Answer, Project
 
 

@@ -393,7 +393,9 @@ def test_every_command_is_the_leaders_or_only_reads(group: str, reading: set[str
 )
 def test_other_work_has_its_leader_too(host: Host, kind: str, command: str) -> None:
     put_work(host, kind, open=1, total=1, next="C1")
-    assert bash(host, command, **AS_SUBAGENT).says_to_agent("tool-leaders-command", command=" ".join(command.split()[:3]))
+    assert bash(host, command, **AS_SUBAGENT).says_to_agent(
+        "tool-leaders-command", command=" ".join(command.split()[:3])
+    )
     assert not denied(bash(host, command))
 
 
