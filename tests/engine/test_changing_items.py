@@ -23,7 +23,7 @@ class Trip(Case):
         resting = [row for row in self.rows if row["kind"] == "rested"]
         return {"why": "it rains", "question": "Go on?", "pauses": True} if resting else None
 
-    def read(self, row: Any) -> None:
+    def read_row(self, row: Any) -> None:
         match row["kind"]:
             case "reached":
                 self.move(row["stop"], "pass")

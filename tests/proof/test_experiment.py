@@ -89,4 +89,4 @@ def test_a_gate_that_fails_and_passes_on_the_same_files_shows_nothing(place: Pla
     again = replace(runs[-1], result="pass", exit=0)
     made = experiment.prove(subject, place.command, [again], lambda: experiment.run_now(subject, place.command))
     assert made.verdict == verdicts.FLAKY
-    assert texts.says(made.reason, "proof-gate-is-flaky", run="without the work", ended="exit 1")
+    assert texts.says(made.reason, "proof-gate-flaky-without-work", ended="exit 1")

@@ -557,7 +557,7 @@ def test_a_damaged_journal_is_kept_and_told_of(place: Place) -> None:
     journal = Path(paths.swap_journal(place.state))
     journal.write_bytes(journal.read_bytes()[:-1])
     (line,) = recover(place.state, str(place.root))
-    assert texts.says(line, "swap-bad-journal", error="it was cut off")
+    assert texts.says(line, "swap-journal-cut-off")
     assert not journal.exists()
     assert [name for name in place.left() if name.startswith("swap.journal.corrupt-")]
 
@@ -582,7 +582,7 @@ def test_a_state_elsewhere_puts_back_in_the_project_that_was_swapped_alone(tmp_p
     swap.put("without")
     die(swap)
     (line,) = recover(str(state), str(other))
-    assert texts.says(line, "swap-bad-journal", error=f"it was written for {root}")
+    assert texts.says(line, "swap-journal-of-another", root=root)
     assert ((root / "a").read_bytes(), (other / "a").read_bytes()) == (b"base", b"another worktree's")
     (kept,) = state.glob("swap.journal.corrupt-*")
     kept.rename(state / "swap.journal")

@@ -239,7 +239,7 @@ def test_a_lost_test_is_named_until_the_user_allows_it(tmp_path: Path) -> None:
     story = Story(tmp_path / "a b", OLD, ANOTHER)
     made = story.prove()
     assert made.verdict == verdicts.FEWER_TESTS
-    assert texts.says(made.reason, "proof-test-lost", test="test_neg", run="the run with the old tests")
+    assert texts.says(made.reason, "proof-test-lost", test="test_neg")
     assert made.to_allow == ["test_calc.py"]
     assert story.prove("test_add", "test_other.py").verdict == verdicts.FEWER_TESTS
     for typed in ("test_neg", "test_calc.py::test_neg", "test_calc.py"):

@@ -11,7 +11,7 @@ from typing import Any
 from omo import table
 from omo.engine import ends
 from omo.engine.case import Case, CaseRow, fold
-from omo.engine.flow import Flow
+from omo.engine.flow import Flow, ItemMark
 from omo.errors import Refused
 from omo.state import ledger, paths
 from omo.state.rows import read_files
@@ -99,8 +99,8 @@ class CaseRun(Run[Case]):
         The row has `more` beside the marks, and is news if that differs from what the last one had.
         """
         case = self.require_whole()
-        moved = {name: self.flow.turn(case.marks[name], result, case.round) for name, result in results.items()}
-        marks = {name: asdict(mark) for name, mark in moved.items() if mark != case.marks[name]}
+        after = moved(self.flow, case.marks, results, case.round)
+        marks = {name: asdict(mark) for name, mark in after.items() if mark != case.marks[name]}
         row: Any = {"kind": "marked", "marks": marks, **more}
         is_news = bool(marks) or any(value != getattr(case, name, None) for name, value in more.items())
         return [row] if is_news else []
@@ -119,6 +119,11 @@ class CaseRun(Run[Case]):
         summary |= more or {}
         rows.publish_progress(self, summary, session=self.caller.session if begins else "")
         return step.with_run(self.flow.verb, self.named)
+
+
+def moved(flow: Flow, marks: Mapping[str, ItemMark], results: Mapping[str, str], number: int) -> dict[str, ItemMark]:
+    """Return how items stand after what was seen of them in a round."""
+    return {name: flow.turn(marks[name], result, number) for name, result in results.items()}
 
 
 def summarize(case: Case, step: NextStep) -> Summary:
@@ -162,14 +167,14 @@ def _waits(case: Case, step: NextStep, row: CaseRow) -> Summary:
 
 
 def give_way(flow: Flow, caller: Caller) -> None:
-    """Put the session's run aside, if the user called it off and asked for something else: it ends by their word."""
-    user = lifecycle.called_off(caller, flow.name)
+    """End the session's run by the user's word, if it was let go and they asked for something else in its place."""
+    user = lifecycle.replaces(caller, flow.name)
     if user is None:
         return
     own = load_run(flow, user)
     if own is not None and own.state is not None and own.state.is_open:
         ends.abandon(own, lifecycle.ASKED_ANEW)
-    lifecycle.put_aside(user, flow.name)
+    lifecycle.give_up_for_another(user, flow.name)
     caller.forget()
 
 

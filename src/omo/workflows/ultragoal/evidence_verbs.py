@@ -116,8 +116,8 @@ def write(context: Context, goal: str, name: str, document: Any) -> str:
     home = os.path.join(os.path.realpath(context.root), HOME)
     path = os.path.join(home, goal, name)
     typed = os.path.relpath(path, os.path.realpath(context.cwd))
-    if (link := store.first_link(context.root, os.path.join(HOME, goal))) is not None:
-        raise Refused(f"{link} is a link", fix="remove the link, and let omo make the directory")
+    if store.first_link(context.root, os.path.join(HOME, goal)) is not None:
+        raise Refused(f"{HOME} leads out of the project", fix="remove the link, and let omo make the directory")
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         ignore = os.path.join(home, ".gitignore")

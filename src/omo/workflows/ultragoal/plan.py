@@ -424,7 +424,7 @@ class Plan(Case):
 
     # What its rows say
 
-    def read(self, row: PlanRow) -> None:
+    def read_row(self, row: PlanRow) -> None:
         """Read what a row says of goals, of the session's goal and of handoffs."""
         kind = row["kind"]
         match kind:
