@@ -15,6 +15,7 @@ from omo.proof import artifacts
 from omo.proof.artifacts import Artifact
 from omo.state import paths
 from omo.work.run import Caller
+from tests import texts
 from tests.project import git
 from tests.proof.test_evaluate import write
 
@@ -164,8 +165,8 @@ def test_reused_whatever_its_name(state: str, root: Path) -> None:
     for name in ("log.txt", "copy.txt"):
         refused = refusal(state, root, name, "G2")
         assert refused.details["why"] == "reused"
-        assert "already proves goal G1 (log.txt)" in refused.message
-        assert "produce evidence that is about this goal" in refused.fix
+        assert texts.says(refused.message, "proof-evidence-reused", file=name, goal="G1", proof="log.txt")
+        assert texts.says(refused.fix, "proof-evidence-about-this-goal")
     assert register(state, root, "copy.txt", "G1").path == "copy.txt"
 
 
