@@ -11,7 +11,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -20,8 +20,10 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from omo.context import OF_AN_AGENT
 from tests import guard, packages, parts
+from tests.engine.laps import put_in_table
 from tests.kept import PYCACHE, interpreter
 from tests.project import Project, make_project
+from tests.texts import heard
 
 hypothesis.configuration.set_hypothesis_home_dir(Path(sys.prefix).parent / "hypothesis")
 hypothesis.settings.register_profile(
@@ -162,6 +164,21 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol() -> Generator[None, bool | None, bool | None]:
+    heard.begin()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, bool | None, bool | None]:
+    """Fail a test that passes but printed a message that no row of tests/texts has."""
+    done = yield
+    if complaint := heard.RECORDER.complaint():
+        pytest.fail(complaint, pytrace=False)
+    return done
+
+
 @pytest.fixture(scope="session")
 def surroundings(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], Path]:
     """The variables that all tests have in common, and where their homes are."""
@@ -220,3 +237,9 @@ def state(tmp_path: Path) -> str:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return make_project(tmp_path)
+
+
+@pytest.fixture
+def laps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the test begin `laps`, a workflow with rounds that users do not have."""
+    put_in_table(monkeypatch)

@@ -24,7 +24,9 @@ from omo.state.rows import EMPTY
 from omo.work import session as sessions
 from omo.work.foreign import Contents
 from omo.work.run import Caller
+from tests import texts
 from tests.kept import copied
+from tests.texts import heard, rows
 
 if TYPE_CHECKING:
     from omo.state.rows import Limits
@@ -67,6 +69,19 @@ class Ran:
         value: dict[str, Any] = json.loads(self.out)
         return value
 
+    def says(self, situation: str, /, **values: object) -> bool:
+        """Return whether this situation of tests/texts is told, with these values in its placeholders."""
+        return texts.says(self._said, situation, **values)
+
+    @property
+    def situations(self) -> set[str]:
+        return texts.situations(self._said)
+
+    @property
+    def _said(self) -> str:
+        error = heard.lines_of(heard.said_in_error(self.out))
+        return f"{error}\n{self.err}" if error else f"{self.out}\n{self.err}"
+
 
 @dataclass
 class Answer:
@@ -75,6 +90,7 @@ class Answer:
     code: int
     stdout: str
     stderr: str
+    event: str = ""
 
     @property
     def json(self) -> dict[str, Any]:
@@ -89,6 +105,24 @@ class Answer:
     def message(self) -> str:
         """What the user reads."""
         return str(self.json.get("systemMessage", "")) if self.stdout.startswith("{") else ""
+
+    def says_to_user(self, situation: str, /, **values: object) -> bool:
+        return texts.says(self._said_to(rows.USER), situation, **values)
+
+    def says_to_agent(self, situation: str, /, **values: object) -> bool:
+        return texts.says(self._said_to(rows.AGENT), situation, **values)
+
+    @property
+    def situations(self) -> set[str]:
+        """What the user and the agent are told."""
+        return self.situations_for(rows.USER) | self.situations_for(rows.AGENT)
+
+    def situations_for(self, reader: str) -> set[str]:
+        return texts.situations(self._said_to(reader))
+
+    def _said_to(self, reader: str) -> str:
+        said = heard.said_by_hook(self.event, self.stdout)
+        return heard.lines_of(each for each in said if each.reader == reader)
 
     def assert_silent(self) -> None:
         assert (self.code, self.stdout, self.stderr) == (0, "", "")
@@ -144,6 +178,7 @@ class Project:
                 has_terminal=has_terminal,
                 is_under_agent=is_under_agent,
             )
+        heard.RECORDER.command(self.root, argv, stdin, out.text, err.text)
         return Ran(code, out.text, err.text)
 
     def make_state(self) -> None:
@@ -178,7 +213,8 @@ class Project:
         said = hooks.answer(name, handle, json.dumps(body).encode(), environ, str(self.root), self.now)
         log = Path(paths.log_file(self.state))
         assert not log.exists(), log.read_text("utf-8")
-        return Answer(0, said.decode("utf-8"), "")
+        heard.RECORDER.hook(self.root, event, body, said.decode("utf-8"))
+        return Answer(0, said.decode("utf-8"), "", event)
 
     def _stop_handle(self, event: Any, world: hooks.World) -> Any:
         return stop.handle(event, world, wait=self.wait)

@@ -139,7 +139,7 @@ NOT_THE_KIND = {
     # The line `verify:` of a plan's step.
     *[
         (f"workflows/ultraplan/{module}.py", "verify")
-        for module in ("critique", "document", "markdown", "propose", "rules", "verbs")
+        for module in ("document", "flow", "markdown", "propose", "rules", "verbs")
     ],
 }
 
@@ -169,11 +169,11 @@ def test_no_other_module_names_a_workflow() -> None:
 
 
 def test_the_engine_names_no_step_agent_option_or_status_of_a_workflow() -> None:
-    """It reads them from the flow."""
+    """It reads them from the flow. A status that is a common word may stand in a sentence."""
     flows = [row.flow for row in table.ROWS if isinstance(row, table.EngineWorkflow)]
     names = set()
     for flow in flows:
-        names |= {status.name for status in flow.statuses}
+        names |= {status.name for status in flow.statuses if status.name.isupper() or "_" in status.name}
         for step in flow.steps:
             names |= {step.name, step.option} | ({step.agent} if step.agent else set())
     assert len(names) > 10
@@ -189,6 +189,32 @@ def test_the_names_that_are_looked_for_are_those_of_the_table() -> None:
     for row in table.ROWS:
         for name in row.typed if row.has_own_ledger else ():
             assert NAMED[row.kind].search(name)
+
+
+def test_what_hooks_read_of_a_flow_is_what_it_says() -> None:
+    """They load no flow, so its row repeats these."""
+    for row in table.ROWS:
+        if not isinstance(row, table.EngineWorkflow):
+            continue
+        flow = row.flow
+        assert (row.kind, row.is_shared) == (flow.name, flow.is_filed)
+        assert not flow.has_rounds or row.says_so_again.startswith(flow.judge)
+        wanted = {step.agent: step.asked_by or f"{flow.brief} {role}" for role, step in flow.briefed.items()}
+        asks_judge = f"{flow.brief} {flow.unit.upper()}" if flow.is_filed else flow.brief
+        if flow.has_rounds and not flow.goes_on:
+            wanted["omo:judge"] = asks_judge
+        assert row.briefs in ({}, wanted)
+
+
+# The counter of a session has the name of the word that turns it on.
+COUNTERS = {"views/explain.py"}
+
+
+def test_no_view_asks_for_a_kind_of_work_by_name() -> None:
+    kinds = {row.kind for row in table.ROWS}
+    paths = [*(SRC / "views").rglob("*.py"), *(SRC / "cli" / f"{name}.py" for name in ("next", "status", "report"))]
+    asking = {str(path.relative_to(SRC)) for path in paths if kinds.intersection(literals(path))}
+    assert asking == COUNTERS
 
 
 def test_only_the_state_library_opens_state_for_writing() -> None:

@@ -14,7 +14,7 @@ from omo.engine.ends import How
 from omo.engine.judging import EXIT_CODES
 from omo.workflows.ralph import criteria, flow
 from omo.workflows.ralph.flow import FLOW
-from tests.texts import ROOT, agent, flat, fragments, page, section, skill, text
+from tests.written import ROOT, agent, flat, fragments, page, section, skill, text
 
 SKILL, JUDGE, PAGE = skill("ralph"), agent("judge"), page("ralph")
 TEXTS = [SKILL, *fragments("ralph"), JUDGE, PAGE, ROOT / "docs" / "decisions" / "ralph.md"]

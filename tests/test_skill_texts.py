@@ -10,7 +10,7 @@ import pytest
 from omo.cli.main import build_parser
 from tests.named_commands import children
 from tests.tables import read
-from tests.texts import AGENTS, FRAGMENTS, ROOT, SKILLS, agent, body, flat, fragments, frontmatter, page, skill, text
+from tests.written import AGENTS, FRAGMENTS, ROOT, SKILLS, agent, body, flat, fragments, frontmatter, page, skill, text
 
 DECISIONS = ROOT / "docs" / "decisions"
 

@@ -11,7 +11,7 @@ from omo.hooks.tool_use import LEADERS
 from omo.workflows.ultragoal import reviewers
 from omo.workflows.ultragoal.gate import models
 from tests.named_commands import children
-from tests.texts import AGENTS, agent, fragments, page, skill, text
+from tests.written import AGENTS, agent, fragments, page, skill, text
 
 TEXTS = [skill("ultragoal"), *fragments("ultragoal"), *AGENTS, page("ultragoal")]
 

@@ -5,9 +5,8 @@
 - else `status.status(viewer)`, how its run stands, `status.BEGINNINGS`, the commands that begin one, by what the user
   typed, and `sections.sections(viewer, status)`, the evidence behind that, for the report;
 - `run.RUNS`, the Kind of its runs, if its row has a `home`;
-- `lifecycle.clear(caller, force=…)`, if its row has no `home`, or `has_states`;
-- `lifecycle.register_states`, the verbs of `omo state KIND`, and `lifecycle.problems(caller)`, what is wrong in ledgers
-  that its runs lean on, by ledger, if its row `has_states`.
+- `lifecycle.clear(caller, force=…)`, `lifecycle.register_states`, the verbs of `omo state KIND`, and
+  `lifecycle.problems(caller)`, what is wrong in ledgers that its runs lean on, by ledger, if its row `has_states`.
 
 Hooks read it, so it imports next to nothing.
 """
@@ -27,19 +26,16 @@ class Workflow:
 
     kind: str  # its name in a session's row
     name = ""  # its name for people and of its folder, if that is another
-    title: str  # the heading over its items
-    unit: str  # what one of its items is called
-    open_unit = ""  # what a session's row counts as open, if that is not `unit`
+    unit = ""  # what a session's row counts as open
     commands: Mapping[str, tuple[str, str]] = {}  # of `omo`, each with its module of the folder and what it is for
     typed: tuple[str, ...] = ()  # what a user types after /omo: to begin it, if that is not its name
     without_run: Mapping[str, str] = {}  # those of `typed` that begin no run, with what is said until they are begun
     home = ""  # the directory of its runs, below the state directory
     is_shared = False  # its runs are the project's, and a session only holds some
     claims = ""  # the ledger of the claims about its items
+    has_sections = False  # what stands behind an item is its own, in its folder
     has_states = False  # its runs have phases, which are verbs of `omo state`
-    damage = "damaged ledger"  # what a report calls a run that is not as omo wrote it
     files_checks = ""  # the command that pins a check by filing it
-    facts_have_task = False  # the facts of its status begin with what the user asked for
 
     # For people
     offered = 0  # its place among the workflows that people are told of; 0: they are not
@@ -66,14 +62,23 @@ class Workflow:
     def __init__(self) -> None:
         self.name = self.name or self.kind
         self.typed = self.typed or (self.name,)
-        self.open_unit = self.open_unit or self.unit
         self.folder = f"omo.workflows.{self.name}"
         self.commands = {name: (f"{self.folder}.{module}", about) for name, (module, about) in self.commands.items()}
+
+    @property
+    def command(self) -> str:
+        """The first word of its commands."""
+        return next(iter(self.commands))
 
     @property
     def has_own_ledger(self) -> bool:
         """Return whether it has one beside the session's, which is all that ultrawork has."""
         return bool(self.home)
+
+    @property
+    def counts(self) -> str:
+        """What a session's row counts as open."""
+        return self.unit
 
     @property
     def runs(self) -> Any:
@@ -87,6 +92,12 @@ class Workflow:
     def sections(self, viewer: Any, status: Any) -> Any:
         """Return the evidence behind each item, for the report."""
         return self.module("sections").sections(viewer, status)
+
+    def clear(self, caller: Any, *, force: bool) -> Any:
+        """Give up what a session has of it, and keep all bytes."""
+        if self.has_states:
+            return self.module("lifecycle").clear(caller, force=force)
+        return _omo("work.lifecycle").clear(self.runs, caller, force=force)
 
     def beginnings(self, typed: str) -> Any:
         """Return the commands that begin it, by what the user typed."""
@@ -102,10 +113,8 @@ class Workflow:
         return os.path.join(state, self.home)
 
     def module(self, name: str) -> Any:
-        """A module of its folder, imported only now."""
-        import importlib
-
-        return importlib.import_module(f"{self.folder}.{name}")
+        """Return a module of its folder."""
+        return _omo(f"workflows.{self.name}.{name}")
 
 
 class EngineWorkflow(Workflow):
@@ -116,40 +125,49 @@ class EngineWorkflow(Workflow):
         return self.module("flow").FLOW
 
     @property
+    def counts(self) -> str:
+        unit: str = self.flow.unit
+        return "step" if self.flow.is_filed else unit  # what its items owe
+
+    @property
     def runs(self) -> Any:
-        return _engine("runs").kind_of(self.flow)
+        return _omo("engine.runs").kind_of(self.flow)
 
     def status(self, viewer: Any) -> Any:
-        return _engine("show_filed" if self.flow.is_filed else "show").status(self.flow, viewer)
+        return _omo("engine.show").status(self.flow, viewer)
 
     def sections(self, viewer: Any, status: Any) -> Any:
+        if self.has_sections:
+            return super().sections(viewer, status)
         more = self.module("claims").tables if self.claims else None
-        return _engine("evidence").sections(self.flow, viewer, status, more)
+        return _omo("engine.evidence").sections(self.flow, viewer, status, more)
 
-    def release(self, caller: Any, *, force: bool) -> Any:
-        """Give up what a session holds of runs that are the project's."""
-        return _engine("filed").release(self.flow, caller, force=force)
+    def clear(self, caller: Any, *, force: bool) -> Any:
+        if self.is_shared:
+            return _omo("engine.filed").release(self.flow, caller, force=force)
+        return super().clear(caller, force=force)
 
     def beginnings(self, typed: str) -> Any:
-        return _engine("show").beginnings(self.flow)
+        return _omo("engine.show").beginnings(self.flow, typed)
 
     def named_files(self, typed: str) -> Any:
-        return _engine("show").named_files(self.flow)
+        return _omo("engine.show").named_files(self.flow, typed)
 
 
-def _engine(name: str) -> Any:
+def _omo(name: str) -> Any:
+    """Import a module of omo, only now."""
     import importlib
 
-    return importlib.import_module(f"omo.engine.{name}")
+    return importlib.import_module(f"omo.{name}")
 
 
-class UltraplanWorkflow(Workflow):
-    kind, title, unit = "ultraplan", "Steps", "step"
+class UltraplanWorkflow(EngineWorkflow):
+    kind = "ultraplan"
     commands: Mapping[str, tuple[str, str]] = {
         "plan": ("verbs", "plans as contracts: validate, critique, sessions, audit, recovery")
     }
     home = "plans"
-    damage = "damaged"  # of a plan it may be the spec
+    has_sections = True
     offered = 3
     words = "ultraplan plan plans planning plano план 计划 計劃 计画 プラン 計画 계획"
     in_words = ("ultraplan", "ultraexecute")
@@ -169,8 +187,8 @@ class UltraplanWorkflow(Workflow):
     briefs: Mapping[str, str] = {"omo:critic": "omo plan critique PLAN"}
 
 
-class UltragoalWorkflow(Workflow):
-    kind, title, unit = "ultragoal", "Goals", "goal"
+class UltragoalWorkflow(EngineWorkflow):
+    kind = "ultragoal"
     commands: Mapping[str, tuple[str, str]] = {
         "ultragoal": ("verbs", "durable multi-goal plans: goals, gates, receipts, steering, review"),
         "evidence": ("evidence_verbs", "evidence files: add, replay"),
@@ -182,7 +200,7 @@ class UltragoalWorkflow(Workflow):
         目标 目標 ゴール 목표"""
     in_words = ("ultragoal",)
     keeps = ("base", "files")  # its quality gates may cite a result, as long as these are the files
-    has_states = True
+    has_states = has_sections = True
     skill = "ultragoal"
     says_so_again = "omo goal complete"
     looks_again = False  # its receipts stand
@@ -213,13 +231,12 @@ class UltragoalWorkflow(Workflow):
 
 
 class RalphWorkflow(EngineWorkflow):
-    kind, title, unit = "ralph", "Criteria", "criterion"
+    kind = "ralph"
     commands: Mapping[str, tuple[str, str]] = {
         "ralph": ("flow", "rounds of work with an independent judge: start, judge, status")
     }
     home = "ralph"
     offered = 4
-    facts_have_task = True
     words = "ralph"
     in_words = ("use ralph", "run ralph", "start ralph", "with ralph")  # "Ralph" may be somebody
     keeps = ("base", "fingerprint")  # it compares whole trees
@@ -243,7 +260,7 @@ class RalphWorkflow(EngineWorkflow):
 
 
 class VerifyWorkflow(EngineWorkflow):
-    kind, title, unit = "verify", "Verified goals", "goal"
+    kind = "verify"
     commands: Mapping[str, tuple[str, str]] = {
         "verify": ("verbs", "goals and the proof that they are met: checks, questions, claims")
     }
@@ -254,7 +271,6 @@ class VerifyWorkflow(EngineWorkflow):
     offered = 1
     words = """verify verification verifying verifikation prüfung vérification verificación verificação проверку
         проверка 验证 驗證 検証 검증"""
-    open_unit = "step"
     keeps = ("base",)
     skill = "verify"
     says_so_again = "omo verify finish GOAL --summary TEXT"
@@ -264,7 +280,7 @@ class VerifyWorkflow(EngineWorkflow):
 
 
 class UltraworkWorkflow(Workflow):
-    kind, title, unit = "ulw", "Gates", "gate"
+    kind, unit = "ulw", "gate"
     commands: Mapping[str, tuple[str, str]] = {
         "ulw": ("verbs", "an ultrawork run: start, status, done"),
         "gate": ("gate_verbs", "verification gates: suggest, add, run, record, remove, list"),
@@ -295,7 +311,7 @@ def name_of(kind: str) -> str:
     return BY_KIND[kind].name if kind in BY_KIND else clip(kind, 20)
 
 
-def not_begun(typed: str, otherwise: str) -> str:
+def not_begun(typed: str, otherwise: str = "nothing of it was begun") -> str:
     """What is so of a workflow that the user typed, until it is begun; `otherwise` where that is a run."""
     workflow = BY_TYPED.get(typed)
     return workflow.without_run.get(typed, otherwise) if workflow else otherwise

@@ -7,6 +7,8 @@ import pytest
 from omo.context import OF_AN_AGENT
 from tests.project import SESSION, Project
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 LOOKS = {
     "status": ["status"],
     "ledger verify": ["ledger", "verify"],
@@ -18,13 +20,12 @@ LOOKS = {
     "ulw status": ["ulw", "status"],
     "ultragoal status": ["ultragoal", "status"],
     "plan status": ["plan", "status"],
-    "ralph status": ["ralph", "status"],
+    "laps status": ["laps", "status"],
 }
 CHANGES = {
     "ulw start": ["ulw", "start"],
     "gate add": ["gate", "add", "lint", "--cwd", "."],
     "stop-continuation": ["stop-continuation"],
-    "ledger repair": ["ledger", "repair"],
 }
 OF_ANOTHER = {"CLAUDE_CODE_SESSION_ID": "other"}
 each_look = pytest.mark.parametrize("argv", LOOKS.values(), ids=LOOKS)
@@ -110,6 +111,6 @@ def test_of_several_the_user_may_let_all_go(begun: Project) -> None:
 
 @pytest.mark.parametrize("variable", OF_AN_AGENT)
 def test_whichever_variable_an_agent_forgot_it_is_no_user(begun: Project, variable: str) -> None:
-    for argv in (["stop-continuation", "--all"], ["ledger", "repair", "--session", SESSION]):
+    for argv in (["stop-continuation", "--all"], ["stop-continuation", "--session", SESSION]):
         assert begun.omo(*argv, by="user", env={"CLAUDECODE": "", variable: ""}).code == 3
     assert begun.row()["ulw"]["enabled"] is True

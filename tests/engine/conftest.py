@@ -1,4 +1,4 @@
-"""A project of its own for every test, in which ralph's data runs on the engine."""
+"""A project of its own for every test, in which laps are run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.ralph.project import Project, make_project
+from tests.engine.project import Project, make_project
+
+
+@pytest.fixture(autouse=True)
+def _laps(laps: None) -> None:
+    """Every test here runs them."""
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from omo.engine.judging import Judgement
 from omo.engine.runs import CaseRun
 from omo.errors import BadInput, OmoError, Refused
 from omo.work.files import Files
-from omo.workflows.ralph.flow import FLOW
-from tests.ralph.project import Project, criterion
+from tests.engine.laps import FLOW
+from tests.engine.project import Project, criterion
 
 
 class Words(BaseModel):

@@ -12,8 +12,8 @@ import pytest
 
 from omo.engine import checking
 from omo.engine.case import Case
-from omo.workflows.ralph.flow import FLOW
-from tests.ralph.project import Judged, Project, criterion, make_project
+from tests.engine.laps import FLOW
+from tests.engine.project import Judged, Project, criterion, make_project
 
 PATHS = ("src/**",)
 

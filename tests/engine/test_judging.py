@@ -11,7 +11,7 @@ import pytest
 from omo.engine import asking, ends, judging
 from omo.engine.judging import EXIT_CODES
 from omo.errors import NotEvaluable
-from tests.ralph.project import (
+from tests.engine.project import (
     Judged,
     Project,
     answer,
@@ -87,7 +87,7 @@ def test_a_criterion_holds_if_all_of_its_checks_do(tmp_path: Path, there: bool, 
 def unanswered(made: Project) -> None:
     """A verdict is asked for, and refused: nothing is written, nothing counted, and the round stays open."""
     before = made.kinds()
-    refused(made.judge, "brief is unanswered", "omo:judge", "omo ralph brief", kind=NotEvaluable)
+    refused(made.judge, "brief is unanswered", "omo:judge", "omo laps brief", kind=NotEvaluable)
     assert made.kinds() == before
 
 
@@ -102,7 +102,7 @@ def test_a_judge_that_could_not_tell_is_asked_anew(tmp_path: Path) -> None:
     made = asked(tmp_path)
     assert cannot_tell(made).verdict == "unknown"
     following = ends.next_step(made.run()).text
-    assert "start a new omo:judge with this as its whole prompt: omo ralph brief" in following
+    assert "start a new omo:judge with this as its whole prompt: omo laps brief" in following
     assert asking.judge_brief(made.run())[1] == made.nonce, "what the next step says can be done"
     assert len(made.rows("brief")) == 2
     unanswered(made)
@@ -164,7 +164,7 @@ def test_a_judgement_is_void_if_the_run_went_on_meanwhile(tmp_path: Path) -> Non
             made.judged(C1="fail")
         return float(next(ticks))
 
-    refused(lambda: made.judge(clock=clock), "void", "omo ralph judge")
+    refused(lambda: made.judge(clock=clock), "void", "omo laps judge")
     assert len(made.rows("judged")) == 1
 
 
@@ -177,7 +177,7 @@ def test_honest_work_that_lacks_a_gate_is_refused_and_not_counted(tmp_path: Path
     made.write("out.txt", "left by the judge\n")
     for _ in range(4):
         refused(made.judge, "not counted", "SHIP", "out.txt", "removed", "omo gate run")
-    assert made.rows("exec-circumvention") == []
+    assert made.rows("early") == []
     (made.root / "out.txt").unlink()
     made.write("out.log", "what tests leave behind is no work\n")
     assert made.judge().verdict == "pass"

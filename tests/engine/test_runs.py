@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,8 @@ from omo.errors import BadInput, Refused, Unreadable
 from omo.proof import base
 from omo.state import ledger
 from omo.work.run import Caller
-from omo.workflows.ralph.flow import FLOW
-from tests.ralph.project import RALPH, Project, criterion
+from tests.engine.laps import FLOW
+from tests.engine.project import Project, criterion
 
 
 @pytest.mark.parametrize("number", [0, -1, 51])
@@ -121,7 +120,7 @@ class TestChangedLines:
         last = {
             **project.rows("judged")[-1],
             "files": base.take(str(project.root), {}, project.state),
-        }  # as omo ralph judge does
+        }  # as omo laps judge does
         project.run().append({key: last[key] for key in last if key not in ("seq", "ts", "actor", "prev")})
         project.write("between.txt", "1\n" * 60)
         project.write("after-exec.txt", "1\n")
@@ -180,7 +179,7 @@ def end(project: Project, how: str) -> str:
     if how == "abandoned":
         project.abandon("it is more work than it seemed")
     if how == "circumvented":
-        row = {"kind": "exec-circumvention", "iteration": 0, "attempt": 1, "missing": ["PLAN"]}
+        row = {"kind": "early", "iteration": 0, "attempt": 1, "missing": ["PLAN"]}
         project.run().append(row, row, row, {"kind": "ended", "how": how, "verdict": "fail", "receipt": None})
         project.run().publish()
     return run
@@ -192,7 +191,7 @@ class TestBeginningAgain:
         [
             ("partial", " is settled, not passed: 1 of 2 pass, C2 blocked"),
             ("safeguard", " used its 1 iteration: 1 of 2 pass, C2 does not"),
-            ("abandoned", "the agent gave up ralph run "),
+            ("abandoned", "the agent gave up laps run "),
             ("circumvented", "nothing says how it ended"),  # by rows that omo did not write
         ],
     )
@@ -242,7 +241,7 @@ def test_rows_of_another_shape_are_unreadable_and_hide_no_other_run(project: Pro
     with pytest.raises(Unreadable):
         fold(FLOW, [{"kind": "started", "items": "none"}], "r1")
     run = project.start().run
-    first, *others = ledger.rows(str(Path(RALPH.directory(project.state, run)) / "ledger.jsonl"))
+    first, *others = ledger.rows(str(project.ledger_of(run)))
     judged: Any = {"kind": "judged", "iteration": 1, "marks": {}, "results": {"C1": "pass"}}
     broken_rows: list[Any] = [[{**first, "after": "r1"}], [{**first, "request": 7}], [first, *others, judged]]
     for rows in broken_rows:
@@ -256,7 +255,7 @@ def test_rows_of_another_shape_are_unreadable_and_hide_no_other_run(project: Pro
     }
     with pytest.raises(Unreadable, match="GREAT"):
         fold(FLOW, [first, *others, great], run)
-    broken = Path(RALPH.directory(project.state, "r9999999999999-00000000"))
+    broken = project.ledger_of("r9999999999999-00000000").parent
     broken.mkdir()
     (broken / "ledger.jsonl").write_text('{"kind": "started", "items": [7]}\n')
     assert project.status().run == run
@@ -270,15 +269,15 @@ def test_rows_of_another_shape_are_unreadable_and_hide_no_other_run(project: Pro
         {"kind": "skipped", "iteration": 1, "why": "small"},
         {"kind": "brief", "iteration": 1},
         {"kind": "judged", "iteration": 1, "marks": {}},
-        {"kind": "exec-delegated", "iteration": 2},
-        {"kind": "exec-circumvention", "iteration": 1},
+        {"kind": "round", "iteration": 2},
+        {"kind": "early", "iteration": 1},
         {"kind": "ended"},
     ],
     ids=lambda row: str(row.get("kind")),
 )
 def test_a_row_that_lacks_a_field_makes_the_run_one_that_nobody_can_read(project: Project, row: Any) -> None:
     run = project.start().run
-    rows = ledger.rows(str(Path(RALPH.directory(project.state, run)) / "ledger.jsonl"))
+    rows = ledger.rows(str(project.ledger_of(run)))
     with pytest.raises(Unreadable, match="a row nobody can read"):
         fold(FLOW, [*rows, row], run)
 

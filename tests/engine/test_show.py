@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from omo.engine.show import changed_since_pass, to_do
-from tests.ralph.project import Project, criterion
+from tests.engine.project import Project, criterion
 
 
 def shown(project: Project) -> str:
@@ -35,7 +35,7 @@ def test_every_criterion_is_in_one_group(project: Project) -> None:
 
 def test_what_is_blocked_is_not_tried_again(project: Project) -> None:
     mixed(project)
-    blocked, _, rest = shown(project).partition("Blocked: ")[2].partition("Complete")
+    blocked, _, rest = shown(project).partition("Blocked (")[2].partition("Complete")
     assert 'seen: "saw fail"' in blocked
     assert "try:" not in blocked
     assert "try:" in shown(project).partition("To fix")[2].partition("To judge again")[0]

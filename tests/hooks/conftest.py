@@ -34,6 +34,7 @@ from tests.project import HOOKS as SCRIPTS
 from tests.project import SESSION as SESSION
 from tests.project import Answer as Answer
 from tests.project import Project
+from tests.texts import heard
 
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS: dict[str, Any] = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
@@ -108,7 +109,8 @@ class Host(Project):
             check=False,
             timeout=60,
         )
-        return Answer(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
+        heard.RECORDER.hook(self.root, event, stdin.decode("utf-8", "replace"), done.stdout.decode("utf-8", "replace"))
+        return Answer(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"), event)
 
     def start(self, event: str, stdin: bytes, **extra: str) -> subprocess.Popen[bytes]:
         """As `raw`, in a session of its own. A pipe that is not written to at once is not waited for."""
@@ -130,7 +132,8 @@ class Host(Project):
             environ = self.environment(**(env or {}))
             with patch.object(os, "environ", environ):
                 said = main.answer(name, handle, stdin, environ, str(self.project), time.time())
-            return Answer(0, said.decode("utf-8"), "")
+            heard.RECORDER.hook(self.root, event, fields, said.decode("utf-8"))
+            return Answer(0, said.decode("utf-8"), "", event)
         answer = self.raw(event, stdin, cwd=None, **(env or {}))
         assert (answer.code, answer.stderr) == (0, "")
         return answer

@@ -10,7 +10,7 @@ import pytest
 
 from omo import table
 from tests.project import Project
-from tests.texts import ROOT
+from tests.written import ROOT
 
 KINDS = [row.kind for row in table.ROWS if row.has_own_ledger]
 

@@ -9,10 +9,12 @@ from pathlib import Path
 KEPT = Path(__file__).parent / "snapshots"
 UPDATE = "OMO_UPDATE_SNAPSHOTS"
 IS_UPDATING = bool(os.environ.get(UPDATE))  # read before a test's own world takes every OMO_ variable away
-# Names that depend on where the project is and when its commits were made; others of the same length stand for them.
+# Names that depend on where the project is and when its commits were made, with others of the same length in their
+# place; and the workflows that people are told of.
 VARIES = (
     (re.compile(r"\b(r\d{13})-[0-9a-f]{8}\b"), r"\1-xxxxxxxx"),
     (re.compile(r"(?<![\w-])[0-9a-f]{12}\b"), "c0ffeec0ffee"),
+    (re.compile(r"/omo:\w+(?:,\s+/omo:\w+)+"), "/omo:WORKFLOW"),
 )
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from omo.context import Context
 from omo.proof.base import fingerprint
 from omo.work import gates
+from tests.engine.project import Project, criterion
 from tests.project import Project as AnyProject
 from tests.project import believe
-from tests.ralph.project import Project, criterion
 from tests.ultragoal.gates import add_surface, artifact, surface, terminal, transcript
 from tests.ultragoal.project import NOW, SESSION
 from tests.ultragoal.project import Project as GoalProject
@@ -42,21 +42,29 @@ class Sample(AnyProject):
 
 
 def everything(directory: Path, session: str = SESSION) -> Sample:
-    """All five kinds of work in one session of one project."""
+    """All five kinds of work in one session of one project, each asked for by the user after the one before."""
     root = plans.project(directory, plans.plan_text(3))
     made = work(GoalProject(root, session))
     plans.commit(root, "chore: the importer and its evidence")
     plan = ultraplan.Project(root, now=made.now)
+    asked_for(made, "ultraexecute")
     plan.start(session=session, unreviewed="the critic was not asked in this sample")
     plans.carry_out(root, 1)
     plan.status(session=session)
     goal = verify_workshop.Workshop(root, now=plan.now, session=session)
     goal.add(verification={"checks": [verify_workshop.path_check("src/app.py")]}, guard=True)
+    asked_for(made, "verify")
     goal.begin()
     goal.publish("G1")
     goal.claim("src/app.py contains 'debug'", "contains", "src/app.py", "debug", override="the user said so")
+    asked_for(made, "laps")
     desk = rounds(root, session, goal.now, begin=False)
     return Sample(root, session, desk.now + 60)
+
+
+def asked_for(shop: Sample, name: str) -> None:
+    """As a prompt with the command of the workflow leaves it."""
+    shop.change_row(lambda row: {**row, "asked": name})
 
 
 def work(shop: GoalProject) -> Sample:
@@ -169,7 +177,7 @@ def page(path: Path, title: str) -> None:
 
 
 def rounds(root: Path, session: str = SESSION, now: float = NOW, *, begin: bool = True) -> Project:
-    """A ralph run with a criterion that broke again and one that nobody could judge."""
+    """A run of laps with a criterion that broke again and one that nobody could judge."""
     desk = Project(root, session=session, now=now)
     if begin:
         desk.write("README.md", "# importer\n")

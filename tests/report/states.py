@@ -16,9 +16,9 @@ from omo.context import Context
 from omo.state import paths, runtime
 from omo.views import project
 from omo.views.project import ProjectView
+from tests.engine import project as laps_project
 from tests.kept import copied
 from tests.project import Answer, Project, begin_repository, believe
-from tests.ralph import project as ralph_project
 from tests.ultragoal import project as goals
 from tests.ultraplan import project as ultraplan
 from tests.ultraplan.plans import carry_out, plan_text
@@ -148,12 +148,12 @@ def plan_session(root: Path) -> Scene:
     return Scene(desk.root, now=desk.now + 120)
 
 
-def ralph_run(root: Path) -> Scene:
+def laps_run(root: Path) -> Scene:
     """In its second round of five, C1 no longer holds."""
     root.mkdir(parents=True)
-    desk = ralph_project.make_project(root)
+    desk = laps_project.make_project(root)
     desk.session = HERE
-    desk.start(*[ralph_project.criterion(number) for number in (1, 2, 3)])
+    desk.start(*[laps_project.criterion(number) for number in (1, 2, 3)])
     desk.judged(C1="pass", C2="fail", C3="fail")
     desk.judged(C1="fail", C2="pass", C3="fail")
     return Scene(desk.root, now=desk.now + 120)
@@ -233,7 +233,7 @@ def hostile(root: Path) -> Scene:
 
     def spoil(row: dict[str, Any]) -> None:
         row["work"]["ulw"] |= {"run": HOSTILE, "next": HOSTILE}
-        row["work"]["ralph"] = {"state": "waiting", "why": HOSTILE, "question": HOSTILE, "open": 1, "total": 2}
+        row["work"]["laps"] = {"state": "waiting", "why": HOSTILE, "question": HOSTILE, "open": 1, "total": 2}
         row["work"]["[red]kind\x1b[2J"] = {"state": "active", "how": HOSTILE, "open": 1, "total": 2, "next": HOSTILE}
 
     scene.edit_row(spoil)
@@ -256,7 +256,7 @@ SCENES: dict[str, Callable[[Path], Scene]] = {
     "ultragoal-five-goals": five_goals,
     "ultragoal-done": goals_done,
     "ultraplan-missing-step": plan_session,
-    "ralph-regression": ralph_run,
+    "laps-regression": laps_run,
     "verify-goal": goal_with_checks,
     "several-sessions": several,
     "cancelled": cancelled,

@@ -55,7 +55,7 @@ def rows_of(
             "shellExcuses": counts,
             "lastStopAt": moments,
             "armedAt": moments,
-            "by": st.sampled_from(["user", "agent", "ultragoal", "ralph"]),
+            "by": st.sampled_from(["user", "agent", "ultragoal", "laps"]),
             "limits": limits | odd,
             "unanswered": st.booleans(),
         },

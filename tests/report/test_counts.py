@@ -15,8 +15,8 @@ from omo.table import BY_KIND
 from omo.views import lines, statusline
 from omo.views.project import ProjectView, SessionView
 from omo.work import outcome
+from tests.engine import project as laps_project
 from tests.project import plan_directory
-from tests.ralph import project as ralph_project
 from tests.report.states import HERE, SCENES, Scene, begin, view
 from tests.ultraplan import project as ultraplan
 from tests.ultraplan.plans import carry_out, plan_text
@@ -59,42 +59,42 @@ def goals_damaged(root: Path) -> Scene:
     return scene
 
 
-def _ralph(root: Path, *rounds: dict[str, str], most: int = 5) -> ralph_project.Project:
+def _laps(root: Path, *rounds: dict[str, str], most: int = 5) -> laps_project.Project:
     root.mkdir(parents=True)
-    desk = ralph_project.make_project(root)
+    desk = laps_project.make_project(root)
     desk.session = HERE
-    desk.start(*[ralph_project.criterion(number) for number in (1, 2, 3)], max_iterations=most)
+    desk.start(*[laps_project.criterion(number) for number in (1, 2, 3)], max_iterations=most)
     for one in rounds:
         desk.judged(**one)
     return desk
 
 
-def _scene(desk: ralph_project.Project | ultraplan.Project) -> Scene:
+def _scene(desk: laps_project.Project | ultraplan.Project) -> Scene:
     return Scene(desk.root, now=desk.now + 120)
 
 
-def ralph_spent(root: Path) -> Scene:
-    return _scene(_ralph(root, {"C1": "pass", "C2": "fail", "C3": "fail"}, most=1))
+def laps_spent(root: Path) -> Scene:
+    return _scene(_laps(root, {"C1": "pass", "C2": "fail", "C3": "fail"}, most=1))
 
 
-def ralph_with_a_blocked_criterion(root: Path) -> Scene:
+def laps_with_a_blocked_criterion(root: Path) -> Scene:
     """C2 failed three times and is not worked on any more; C3 is still open."""
     rounds = [{"C1": "pass", "C2": "fail", "C3": "pass"}] * 2 + [{"C1": "pass", "C2": "fail", "C3": "fail"}]
-    return _scene(_ralph(root, *rounds))
+    return _scene(_laps(root, *rounds))
 
 
-def ralph_passed(root: Path) -> Scene:
-    return _scene(_ralph(root, {"C1": "pass", "C2": "pass", "C3": "pass"}))
+def laps_passed(root: Path) -> Scene:
+    return _scene(_laps(root, {"C1": "pass", "C2": "pass", "C3": "pass"}))
 
 
-def ralph_passed_once(root: Path) -> Scene:
-    scene = ralph_passed(root)
+def laps_passed_once(root: Path) -> Scene:
+    scene = laps_passed(root)
     scene.write("later.txt")
     return scene
 
 
-def ralph_damaged(root: Path) -> Scene:
-    desk = _ralph(root, {"C1": "pass", "C2": "fail", "C3": "fail"})
+def laps_damaged(root: Path) -> Scene:
+    desk = _laps(root, {"C1": "pass", "C2": "fail", "C3": "fail"})
     desk.damage()
     return _scene(desk)
 
@@ -151,7 +151,7 @@ MORE: dict[str, Callable[[Path], Scene]] = {
     one.__name__: one
     for one in (
         *(gates_passed, gates_passed_once, every_gate_stale, goals_damaged),
-        *(ralph_spent, ralph_with_a_blocked_criterion, ralph_passed, ralph_passed_once, ralph_damaged),
+        *(laps_spent, laps_with_a_blocked_criterion, laps_passed, laps_passed_once, laps_damaged),
         *(plan_given_up, plan_ended_by_the_user, plan_not_told_of_a_commit, plan_damaged),
         *(goal_proven, goal_damaged),
     )
@@ -235,8 +235,8 @@ def test_green_is_what_was_proven_and_holds(seen: Callable[[str], ProjectView], 
 @pytest.mark.parametrize(
     ("name", "line", "far"),
     [
-        ("ralph_spent", "omo ralph 1/3 blocked", "1/3 criteria"),
-        ("ralph_with_a_blocked_criterion", "omo ralph 1/3", "1/3 criteria"),
+        ("laps_spent", "omo laps 1/3 blocked", "1/3 criteria"),
+        ("laps_with_a_blocked_criterion", "omo laps 1/3", "1/3 criteria"),
         ("plan_given_up", "omo ultraplan 1/4 blocked", "1/4 steps"),
         ("plan_ended_by_the_user", "omo ultraplan 1/4 ended, not proven", "1/4 steps"),
     ],
@@ -250,7 +250,7 @@ def test_what_ended_without_passing_has_its_items_counted(
 
 
 def test_finished_work_says_that_the_tree_has_changed_since(seen: Callable[[str], ProjectView]) -> None:
-    cases = (("gates_passed_once", "ultrawork", "changed since: value"), ("ralph_passed_once", "ralph", CHANGED))
+    cases = (("gates_passed_once", "ultrawork", "changed since: value"), ("laps_passed_once", "laps", CHANGED))
     for name, kind, changed in cases:
         one = focus(seen(name))
         assert lines.headline(one) == f"{kind} finished on the agent's word; {changed}"

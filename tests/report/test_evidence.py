@@ -16,8 +16,8 @@ from omo.views.report import gather as whole
 from omo.views.report import markdown
 from omo.views.report.gather import Report
 from omo.workflows.ultraplan import critique
+from tests.engine import project
 from tests.project import believe
-from tests.ralph import project
 from tests.report import hostile
 from tests.ultraplan import plans, repos
 from tests.ultraplan import project as ultraplan
@@ -36,7 +36,7 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
     found = gathered(at.root, at.now)
     run = found.parts[0].view.run
     assert found.verdict.text == (
-        f"done, judged: ralph run {run}: 1 of 1 criterion passes, iteration 1; decided by omo:judge, which a hook saw; "
+        f"done, judged: laps run {run}: 1 of 1 criterion passes, iteration 1; decided by omo:judge, which a hook saw; "
         "the user confirmed the criteria; on the files as they were at 17:20:12."
     )
     assert [(one.what, one.where) for one in found.notices] == [("challenge", "C1")]
@@ -184,7 +184,7 @@ def test_a_plan_that_cannot_be_audited_any_more_is_not_proven(tmp_path: Path) ->
     found = gathered(desk.root, desk.now)
     assert found.verdict.text.startswith("NOT proven: what ultraplan says cannot be believed (")
     (part,) = found.parts
-    assert [(item.status, item.mark, item.receipt) for item in part.view.items] == [("seen then", "stale", "stale")] * 2
+    assert [(item.status, item.mark, item.receipt) for item in part.view.items] == [("pass", "stale", "stale")] * 2
     assert found.notices[0].what == "damaged"
 
 
@@ -203,7 +203,7 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
     desk = ultraplan.make_project(tmp_path, steps=2, step2={"On failure": "skip — it can be left out"})
     started = desk.start()
     finding = {"dimension": "scope", "text": "step 2 names no test", "severity": "advisory", "line": 12}
-    row = {"kind": "critique", "digest": started.state.plan, "clean": True, "findings": [finding]}
+    row = {"kind": "critique", "digest": started.state.terms.plan, "clean": True, "findings": [finding]}
     reviews: Journal = critique.reviews(desk.state)
     reviews.change(lambda rows: (None, [row]), actor="hook", now=desk.now, wait=5.0)
     plans.carry_out(desk.root, 1)

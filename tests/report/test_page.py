@@ -135,7 +135,9 @@ def test_a_forged_ledger_is_said_before_anything_else(tmp_path: Path) -> None:
     lines = shop.ledger.read_text().splitlines()
     shop.ledger.write_text("\n".join([lines[0].replace("Read the file", "Do nothing"), *lines[1:]]) + "\n")
     found = gathered(shop)
-    assert found.verdict.text.startswith("NOT proven: what ultragoal says cannot be believed (line 2")
+    assert found.verdict.text.startswith(
+        "NOT proven: what ultragoal says cannot be believed (the ledger of ultragoal plan"
+    )
     assert found.notices[0].what == "damaged ledger"
 
 
@@ -181,7 +183,7 @@ def test_goals_are_not_proven_any_more_once_what_their_receipts_cite_is_gone(tmp
     assert gathered(shop).verdict.is_proven
 
 
-@pytest.mark.parametrize("ledger_name", ["verify/claims", "verify/goals/G1", "ralph/r1", "plans/r1", "events"])
+@pytest.mark.parametrize("ledger_name", ["verify/claims", "verify/goals/G1", "laps/l1", "plans/r1", "events"])
 def test_one_ledger_that_nobody_can_read_does_not_take_the_report_down(tmp_path: Path, ledger_name: str) -> None:
     shop = finished(tmp_path)
     home = Path(paths.session_dir(shop.state, shop.session))
@@ -320,7 +322,7 @@ def test_a_run_can_be_reported_alone_also_an_archived_one(tmp_path: Path) -> Non
 
 def test_the_runs_of_every_workflow_are_found_by_name(worked: Sample, report: Report) -> None:
     for part in report.parts:
-        if part.view.kind in ("ultraplan", "ralph", "ultragoal"):
+        if part.view.kind in ("ultraplan", "laps", "ultragoal"):
             alone = whole.gather(worked.context(), "", part.view.run)
             assert [one.view.items for one in alone.parts] == [part.view.items]
 

@@ -86,7 +86,7 @@ def test_colours_are_the_eight_that_every_terminal_has() -> None:
     [
         ("ultragoal-five-goals", "G002: not reviewed independently", "yellow"),
         ("skipped-verification", "gate docs was not run in this run", "yellow"),
-        ("damaged-ledger", "does not follow", "red"),
+        ("damaged-ledger", "is damaged: it goes on", "red"),
         ("exhausted", "8 blocks without verified progress", "red"),
     ],
 )
@@ -161,7 +161,7 @@ anything = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=20), inner, max_size=3),
     max_leaves=8,
 )
-kinds = st.sampled_from(["ulw", "ultragoal", "ultraplan", "ralph", "verify"]) | st.text(max_size=30)
+kinds = st.sampled_from(["ulw", "ultragoal", "ultraplan", "laps", "verify"]) | st.text(max_size=30)
 works = st.dictionaries(kinds, st.dictionaries(st.sampled_from(["state", "open", "total", "why", "run"]), anything))
 states = st.fixed_dictionaries({"state": st.sampled_from(["active", "waiting", "done", "exhausted"])})
 rows = st.fixed_dictionaries(

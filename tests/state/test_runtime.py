@@ -62,7 +62,10 @@ def test_a_forged_last_row_is_not_laundered_by_the_next_append(state: str, forge
     runtime.change_session(
         state, "a", lambda row: runtime.Change(None, row, [{"kind": "x"}]), actor="h", now=NOW, wait=1
     )
-    assert runtime.ledger_problems(state, "a")
+    assert runtime.ledger_problems(state, "a") == []
+    assert "pass" not in [row["kind"] for row in runtime.vouched_rows(state, "a")]
+    (kept,) = path.parent.glob("events.jsonl.damaged-*")
+    assert '"pass"' in kept.read_text()
 
 
 def test_a_row_deleted_while_we_decide_stays_deleted(state: str) -> None:
@@ -169,7 +172,7 @@ def test_a_forged_end_is_made_good_by_no_later_event_and_by_no_edit(state: str) 
 @pytest.mark.parametrize("one", ["active", "waiting", "blocked", "exhausted"])
 def test_only_what_the_user_or_an_end_says_needs_a_word_of_the_ledger(state: str, one: str) -> None:
     put(state, "a", MINIMUM_ROW)
-    by_hand(state, "a", work={"ulw": {"state": one, "outcome": "x"}, "ralph": "odd"})
+    by_hand(state, "a", work={"ulw": {"state": one, "outcome": "x"}, "ultraplan": "odd"})
     assert (seen(state, "a"), runtime.ledger_problems(state, "a")) == ([], [])
 
 

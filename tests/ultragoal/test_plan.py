@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from omo.engine.case import fold
 from omo.errors import Unreadable
 from omo.workflows.ultragoal import plan as plans
-from omo.workflows.ultragoal.plan import fold
+from omo.workflows.ultragoal.flow import FLOW
 
 CREATED: Any = {
     "seq": 1,
@@ -20,8 +21,8 @@ CREATED: Any = {
     "constraints": "",
     "goalMode": "aggregate",
     "objective": plans.POINTER,
-    "repository": {"root": "/p"},
-    "goals": [{"id": f"G00{n}", "title": f"T{n}", "objective": f"O{n}"} for n in (1, 2, 3)],
+    "root": "/p",
+    "items": [{"id": f"G00{n}", "description": f"T{n}", "checks": [], "text": f"O{n}"} for n in (1, 2, 3)],
 }
 
 
@@ -35,9 +36,9 @@ CREATED: Any = {
         {"kind": "steering_accepted"},
         {"kind": "steering_accepted", "mutation": "revise_pending_wording", "goalId": "G001", "previous": "Parse"},
         {"kind": "review_blockers_recorded", "goalId": "G001", "evidence": "e", "goals": 3},
-        {**CREATED, "goals": None},
+        {**CREATED, "items": None},
     ],
 )
 def test_a_row_that_is_not_of_its_kind_is_named_and_nothing_is_guessed(row: Any) -> None:
-    with pytest.raises(Unreadable, match="row 2 of the plan's ledger"):
-        fold([CREATED, row | {"seq": 2, "ts": "t2"}])
+    with pytest.raises(Unreadable, match="a row nobody can read"):
+        fold(FLOW, [CREATED, row | {"seq": 2, "ts": "t2"}], "g1")

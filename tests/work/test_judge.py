@@ -10,7 +10,7 @@ import pytest
 from omo.work import judge
 from omo.work.agents import NoAnswer
 from omo.work.judge import match, read_answer
-from tests.ralph.project import answer, reply
+from tests.engine.project import answer, reply
 
 NONCE = "0123456789abcdef0123456789abcdef"
 ONE = ("C1", "clear")

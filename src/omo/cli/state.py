@@ -9,7 +9,6 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.result import Result
 from omo.text import clip
-from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import caller_of
 from omo.work.session import KIND
@@ -40,14 +39,7 @@ def clear(arguments: argparse.Namespace, context: Context) -> Result:
             f"--mode {clip(mode, 40)!r} is not cleared by this command",
             fix=f"omo state clear --mode {'|'.join(_modes())}",
         )
-    workflow = table.BY_KIND[mode]
-    cleared: Cleared | None
-    if isinstance(workflow, table.EngineWorkflow) and workflow.is_shared:
-        cleared = workflow.release(caller, force=arguments.force)
-    elif workflow.home and not workflow.has_states:
-        cleared = lifecycle.clear(workflow.runs, caller, force=arguments.force)
-    else:
-        cleared = workflow.module("lifecycle").clear(caller, force=arguments.force)
+    cleared: Cleared | None = table.BY_KIND[mode].clear(caller, force=arguments.force)
     if cleared is None:
         return Result({"cleared": False, "kept": []}, f"There is nothing to clear in session {caller.session}.")
     lines = [f"Cleared the {mode} state of session {caller.session}."]

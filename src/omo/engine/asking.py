@@ -5,8 +5,12 @@ The judge is asked about one state of the files, with a nonce by which its answe
 
 from __future__ import annotations
 
+import json
 import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from omo.context import plugin_root
 from omo.engine.answers import judge_command
 from omo.engine.case import Case, CaseRow, method
 from omo.engine.flow import RoundStep
@@ -23,6 +27,7 @@ from omo.work.judge import JUDGE, brief_text, read_messages
 from omo.work.status import command
 
 LONGEST_QUESTION = 2000
+NOBODYS_WORD = "Take nobody's word for how far it is; you were told nothing else."
 
 
 def ask(run: CaseRun, files: Files) -> None:
@@ -81,18 +86,27 @@ def judge_brief(run: CaseRun) -> tuple[str, str]:
 def step_brief(run: CaseRun, step: RoundStep) -> str:
     """Return what the agent of a step is asked."""
     case = run.require_open()
-    task = f"{step.task} Take nobody's word for how far it is; you were told nothing else."
+    task = f"{step.task} {NOBODYS_WORD}"
     began = f"commit {case.base}" if case.base else "a directory without a commit"
     ending = f"Iteration {case.round} of {run.kind.what} {case.run}; the run began at {began}."
     return "\n\n".join([task, *_asked_for(run, case), ending])
 
 
+def item_brief(step: RoundStep, item: str, known: Sequence[str], form: Mapping[str, Any]) -> str:
+    """Return what the agent of a step is asked about one item, of which this is `known`; and how it is to answer."""
+    parts = [f"{step.task.format(item=item, plugin=plugin_root())} {NOBODYS_WORD}", *known]
+    if form:
+        shown = json.dumps(form, ensure_ascii=False)
+        parts.append(f"End with exactly one JSON object in this form:\n```json\n{shown}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
 def asked_later(run: CaseRun, case: Case) -> list[str]:
     """Return what the user typed for the run since it began. It is judged against that too: "more asked for under
     way"."""
-    rows = requests.later(run.caller.events, run.flow.name, str(case.started.get("ts")))
+    rows = requests.later(run.caller.events, run.flow.name, case.started_at)
     if run.flow.is_filed:  # what was typed before it was filed says what it is for
-        rows = requests.rows_since(run.caller.events, run.flow.name, str(case.started.get("ts")))
+        rows = requests.rows_since(run.caller.events, run.flow.name, case.started_at)
     return [requests.text_of(row) for row in rows if not requests.names_data(row)]
 
 

@@ -2,7 +2,7 @@
 
 | row                     | says                                                                       |
 |-------------------------|----------------------------------------------------------------------------|
-| `started`               | which items, who asked for them in which words, on which files; a second   |
+| the flow's `started_row`| which items, who asked for them in which words, on which files; a second   |
 |                         | one asks for something else, and what has happened stays                   |
 | the flow's `round_row`  | a round is open, on these files; only later rows of the session count      |
 | `looked`                | what each check said, beside a round or a judgement                        |
@@ -15,14 +15,15 @@
 | `waits`                 | no round is opened: why, and what the user is asked                        |
 | `judge-unknown`         | a judgement that could not tell; the round stays open                      |
 | the flow's `early_row`  | a verdict was asked for over steps that did not happen                     |
-| `ended`                 | how the run ended, its outcome, and the receipt of a pass                  |
+| `repaired`              | the ledger was damaged, and what it had counted before                     |
+| the flow's `ended_row`  | how the run ended, its outcome, and the receipt of a pass                  |
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -31,13 +32,17 @@ from omo.engine.flow import Flow, ItemMark
 from omo.errors import Unreadable
 from omo.json_text import Json
 from omo.state.ledger_rows import LedgerRow
+from omo.state.runtime import part
 from omo.text import clip
 from omo.work.bound import REOPENED
 from omo.work.run import require_objects
 from omo.work.status import units
 
 if TYPE_CHECKING:
-    from omo.state.rows import Base, FenceLists, Outcome
+    from omo.engine.runs import CaseRun
+    from omo.state.rows import Base, FenceLists, LetThrough, Outcome, Tally
+    from omo.work.status import NextStep, Status
+    from omo.work.viewer import Viewer
 
 LONGEST_FIELD, LONGEST_METHOD = 200, 400
 
@@ -61,6 +66,8 @@ class ItemResult(TypedDict, total=False):
     cached_from: int | None  # the round that ran its checks, if an earlier one did
     suggested_action: str
     kept: dict[str, int]  # by its key, the round that ran a check whose result a later round may reuse
+    notes: list[str]  # what else was seen of it
+    overrides: list[str]  # what was let through without its proof
 
 
 class CheckSeen(TypedDict):
@@ -150,6 +157,7 @@ class CaseRow(LedgerRow, total=False):
     results: dict[str, ItemResult]
     marks: dict[str, Any]  # as `Mark` has them
     independence: str
+    damaged: list[LetThrough]  # ledgers that it rests on, since the run began
     verdict: str
     decision: str
     gates: list[JudgedGate]
@@ -161,7 +169,9 @@ class CaseRow(LedgerRow, total=False):
     notes: list[str]
     # ended
     how: str
+    counts: Tally  # of a ledger that was damaged, before
     asked: str  # what the user is asked, before the command that goes on
+    pauses: bool  # it waits by itself, until it is told to go on
     receipt: Json | None
     outcome: Outcome
 
@@ -176,8 +186,8 @@ FIELDS = {
     "brief": ("iteration", "ts", "nonce", "call", "tree", "files"),
     "judged": ("iteration", "marks", "results"),
     "marked": ("marks",),
-    "ended": ("how",),
 }
+OF_AN_END = ("how",)
 OF_A_ROUND = ("iteration", "ts", "session_seq")
 OF_AN_EARLY_VERDICT = ("iteration", "missing")
 
@@ -213,6 +223,11 @@ class CaseItem:
     @property
     def data(self) -> Json:
         return asdict(self)
+
+    @property
+    def as_given(self) -> Json:
+        """What of it says anything, as a row keeps it."""
+        return {name: value for name, value in self.data.items() if value or name == "checks"}
 
     @cached_property
     def questions(self) -> list[CheckRow]:
@@ -289,6 +304,8 @@ class Case:
     waiting: CaseRow | None = None  # until a round is opened
     is_changed: bool = False  # what it asks for, while it was under way
     looked: CaseRow = field(default_factory=NO_ROW.copy)  # the last look at the checks of this round
+    seen: dict[str, ItemResult] = field(default_factory=dict)  # what was seen of its items now, outside of a judgement
+    unseen: str = ""  # why nobody can say how they stand now
     ready_at: str = ""  # what shows the work is no older
     tree_of_end: str = ""  # the files on which the end was last seen to hold
 
@@ -296,7 +313,12 @@ class Case:
 
     @property
     def is_open(self) -> bool:
-        return self.ended is None and bool(self.opened)
+        return self.ended is None and (bool(self.opened) or not self.flow.has_rounds)
+
+    @property
+    def waits(self) -> CaseRow | None:
+        """Why nothing goes on for now, if that is so: `why`, and what the user is asked."""
+        return self.waiting
 
     @property
     def item(self) -> CaseItem:
@@ -328,7 +350,7 @@ class Case:
             if "words" in row:
                 said: dict[str, str] = row["words"]
                 return said
-            if row["kind"] == "started":
+            if row["kind"] == self.flow.started_row:
                 break
         return {}
 
@@ -340,6 +362,23 @@ class Case:
     def how(self) -> str:
         """How it ended; empty while it is open."""
         return str(self.ended["how"]) if self.ended is not None else ""
+
+    @property
+    def ending(self) -> CaseRow:
+        """The row of its end; an empty one while it is open."""
+        return self.ended or NO_ROW
+
+    @property
+    def started_at(self) -> str:
+        return str(self.started.get("ts") or "")
+
+    @property
+    def started_by(self) -> str:
+        return str(self.started.get("actor") or "agent")
+
+    def last_row(self, kind: str) -> CaseRow:
+        """Return the newest row of a kind; an empty one if there is none."""
+        return next((row for row in reversed(self.rows) if row["kind"] == kind), NO_ROW)
 
     @property
     def waits_for_user(self) -> bool:
@@ -372,6 +411,60 @@ class Case:
     def round_of(self) -> str:
         return f"iteration {self.round} of {self.most_rounds}"
 
+    # Rows that only the workflow knows, and what they do to the items
+
+    def read_row(self, row: Any) -> None:
+        """Read what only the workflow knows of a row. This is called after what the engine makes of it."""
+
+    def now(self, run: CaseRun) -> Case:
+        """Return the case as it stands now, where that is seen without a judgement."""
+        return self
+
+    def receipt_of(self, name: str) -> Json:
+        """Return what shows that an item has passed."""
+        return part(self.ending, "receipt")
+
+    def text_of(self, item: CaseItem) -> str:
+        """Return what one has to know to work on an item, beside its checks."""
+        return ""
+
+    def shown(self, status: Status, viewer: Viewer) -> Status:
+        """Return what views show of it, with what only the workflow knows."""
+        return status
+
+    def next_step(self, run: CaseRun) -> NextStep | None:
+        """Return what comes next, where only the workflow knows."""
+        return None
+
+    def add(self, items: Sequence[CaseItem], after: str = "") -> None:
+        """Put new items into the run, at its end or behind another one. It goes on with them."""
+        place = self._place(after) + 1 if after else len(self.items)
+        self.items[place:place] = items
+        self.marks |= {item.id: ItemMark(self.flow.begins_as) for item in items}
+        self.ended = None
+
+    def move(self, name: str, result: str) -> None:
+        """Move one item by what was seen of it alone. A run that has ended goes on with it."""
+        self.marks[name] = self.flow.turn(self.marks[name], result, self.round)
+        self.flow.status(self.marks[name].status)
+        self.ended = None
+
+    def reword(self, name: str, **words: Any) -> None:
+        """Change what an item says. A run that has ended goes on with it."""
+        place = self._place(name)
+        self.items[place] = replace(self.items[place], **words)
+        self.ended = None
+
+    def reorder(self, names: Sequence[str]) -> None:
+        """Deal the places of these items out anew, in this order."""
+        wanted = [self.items[self._place(name)] for name in names]
+        for place, item in enumerate(self.items):
+            if item.id in names:
+                self.items[place] = wanted.pop(0)
+
+    def _place(self, name: str) -> int:
+        return [item.id for item in self.items].index(name)
+
     # The open round, or the last one
 
     def rows_of_round(self, kind: str) -> list[CaseRow]:
@@ -402,6 +495,8 @@ class Case:
         return self.judged[-1] if self.judged else NO_ROW
 
     def last_result(self, item: str) -> ItemResult:
+        if item in self.seen:
+            return self.seen[item]
         return self.last_judged.get("results", {}).get(item, {})
 
     @property
@@ -467,6 +562,16 @@ class Case:
                 asked.append((item.id, check["id"]))
         return asked
 
+    @property
+    def counts(self) -> Tally:
+        """Return what counts against the run, for the mark of its ledger: no damage makes it less."""
+        opened = {name: value for name, value in self.opened.items() if name != "files"}
+        counts: Tally = {"opened": opened, "early": self.early}
+        counts["marks"] = {name: asdict(mark) for name, mark in self.marks.items()}
+        if self.ended is not None and self.how != "pass":
+            counts["ended"] = self.ended
+        return counts
+
     # What the user said
 
     @property
@@ -511,7 +616,7 @@ class Case:
 
     @property
     def filed_by(self) -> str:
-        return "user" if self.is_confirmed else str(self.started.get("actor") or "agent")
+        return "user" if self.is_confirmed else self.started_by
 
     @property
     def left_for_user(self) -> list[str]:
@@ -556,18 +661,21 @@ def fold(flow: Flow, rows: list[CaseRow], run: str) -> Case | None:
     """
     case = (flow.case or Case)(flow, run, rows=rows)
     try:
-        fields = {**FIELDS, flow.round_row: OF_A_ROUND, flow.early_row: OF_AN_EARLY_VERDICT}
+        fields = {**FIELDS, flow.round_row: OF_A_ROUND, flow.early_row: OF_AN_EARLY_VERDICT, flow.ended_row: OF_AN_END}
         for place, row in enumerate(rows):
             require_fields(row, fields.get(row["kind"], ()))
-            if row["kind"] == "started":
+            if row["kind"] == flow.started_row:
                 _start(case, row, place)
             elif case.started:
                 _apply(case, row, place)
+            if case.started:
+                case.read_row(row)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"the ledger of {flow.name} run {run} has a row nobody can read: {error}"
         raise Unreadable(what, fix=flow.start) from None
     # Its first round is opened with it, unless something is missing for that, or it is filed.
-    return case if case.started and (case.opened or case.waiting or flow.is_filed) else None
+    can_wait = flow.is_filed or not flow.has_rounds
+    return case if case.started and (case.opened or case.waiting or can_wait) else None
 
 
 def require_fields(row: Mapping[str, Any], names: Iterable[str]) -> None:
@@ -580,6 +688,8 @@ def _start(case: Case, row: CaseRow, place: int) -> None:
     """Read what is asked for. Filed again, a run goes on in its round; one that is over is as if it were new."""
     require_objects(row.get("after"), row.get("request"), row.get("terms"))
     int(row.get("max_iterations", 0))
+    if row.get("run", case.run) != case.run:
+        raise ValueError(f"it is the ledger of {clip(str(row.get('run')), 60)}")
     items = [CaseItem(**given) for given in row["items"]]
     is_over = case.how not in ("", "safeguard")
     if is_over or not case.started:
@@ -626,7 +736,7 @@ def _apply(case: Case, row: CaseRow, place: int) -> None:
         require_objects(row["marks"])
         case.marks |= marks_of(case.flow, row, [item for item in case.items if item.id in row["marks"]])
         case.against = row.get("against", case.against)
-    elif kind == "ended":
+    elif kind == case.flow.ended_row:
         case.ended, case.waiting, case.is_in_round = row, None, False
         case.ends.append(row)
         case.tree_of_end = row.get("tree", "")
@@ -635,10 +745,34 @@ def _apply(case: Case, row: CaseRow, place: int) -> None:
     elif kind == REOPENED and case.ended is not None:  # in the round in which it ended
         case.ended, case.is_in_round = None, True
         case.ends = case.ends[:-1]
+    elif kind == "repaired":
+        _count_again(case, row, place)
     elif kind == "adopted":
         case.session = str(row["session"])
     elif kind == "moved":
         case.root = str(row["root"])
+
+
+def _count_again(case: Case, row: CaseRow, place: int) -> None:
+    """Count no less than before rows were lost. What was stuck stays so, and so does an end that was no pass.
+
+    If the row that opened the round was lost, only what is seen from now on counts for it.
+    """
+    counts: Tally = row.get("counts") or {}
+    opened: CaseRow = counts.get("opened") or NO_ROW
+    if opened.get("iteration", 0) > case.round:
+        case.opened = {**opened, "ts": row["ts"]}
+        case.opened_at, case.is_in_round, case.looked = place, True, NO_ROW
+    case.early = max(case.early, counts.get("early", 0))
+    for item, known in counts.get("marks", {}).items():
+        if item not in case.marks:  # added in a row that was lost
+            continue
+        mark, before = case.marks[item], ItemMark(**known)
+        status = before.status if case.flow.is_stuck(before) else mark.status
+        failures, regressions = max(mark.fail_count, before.fail_count), max(mark.regressions, before.regressions)
+        case.marks[item] = replace(mark, status=status, fail_count=failures, regressions=regressions)
+    if counts.get("ended") and case.ended is None:
+        case.ended, case.is_in_round = counts["ended"], False
 
 
 def marks_of(flow: Flow, judged: Mapping[str, Any], items: list[CaseItem]) -> dict[str, ItemMark]:

@@ -13,6 +13,7 @@ from omo.engine.judging import Looked
 from omo.engine.runs import CaseRun
 from omo.text import clip, counted
 from omo.work import outcome, proving, requests, task_documents, task_items
+from omo.work.citations import not_looked_at
 from omo.work.gates import fold
 from omo.work.judge import JUDGE
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from omo.state.rows import LetThrough, Outcome
 
 LONGEST = 160
+OWN_ANSWERS = "closed on the agent's own answers"
 
 
 @dataclass
@@ -74,8 +76,8 @@ def finished(
         cited += given.get("unseen", ())
     against = list(doubts)
     if cited:
-        against.append(f"cited and not looked at: {clip(', '.join(dict.fromkeys(cited)), LONGEST)}")
-    asked = requests.rows_since(caller.events, run.flow.name, filed_at(case))
+        against.append(not_looked_at(cited))
+    asked = requests.rows_since(caller.events, run.flow.name, case.started_at)
     allowed = fold(caller.events, None).allowed_changes
     against = [*task_documents.doubts(caller.root, asked, allowed, case.started["files"]), *against]
     ended = outcome.finished(best, facts, against, exceptions(case, known))
@@ -88,24 +90,19 @@ def not_proven(case: Case, why: str, known: Findings) -> Outcome:
 
 def named(case: Case, ended: Outcome) -> Outcome:
     """Say which item it is about."""
-    return {**ended, "why": f"{case.flow.unit} {case.item.id}: {ended['why']}"}
-
-
-def filed_at(case: Case) -> str:
-    return str(case.started.get("ts"))
+    return {**ended, "why": f"{case.name}: {ended['why']}"}
 
 
 def exceptions(case: Case, known: Findings) -> list[LetThrough]:
-    """Return what was let through: rows that the user repaired, questions that were not answered, the rest as known."""
-    about = f"{case.flow.unit} {case.item.id}"
+    """Return what was let through: damage of its ledger, questions that were not answered, the rest as known."""
     listed = []
     for row in case.rows:
-        if row["kind"] == "repaired" and seconds(row["ts"]) >= seconds(filed_at(case)):
-            listed.append(outcome.repaired(row))
+        if row["kind"] == "repaired" and seconds(row["ts"]) >= seconds(case.started_at):
+            listed.append(outcome.damaged(outcome.ITS_LEDGER, row))
     listed += known.exceptions
     for name, given in case.answers.items():
         if given["result"] == "gap":
-            what = f"{about}: {name} was let pass without an answer"
+            what = f"{case.name}: {name} was let pass without an answer"
             listed.append(outcome.exception(what, "agent", given["why"]))
     return listed
 
@@ -115,9 +112,7 @@ def found_broken(case: Case, seen: Looked) -> list[LetThrough]:
     judged = seen.evaluation.judged
     if judged is None or not judged.found_broken:
         return []
-    what = (
-        f"{case.flow.unit} {case.item.id}: {JUDGE} found that it does not hold: {clip(judged.found_broken[0], LONGEST)}"
-    )
+    what = f"{case.name}: {JUDGE} found that it does not hold: {clip(judged.found_broken[0], LONGEST)}"
     return [outcome.exception(what, "agent", "the files were changed, and no judge saw them since")]
 
 
@@ -128,9 +123,9 @@ def _own_word(case: Case, seen: Looked) -> list[str]:
         return [] if case.is_confirmed else ["the agent wrote them itself"]
     doubts = []
     if case.item.needs_judgement:
-        doubts.append("closed on the agent's own answers")
+        doubts.append(OWN_ANSWERS)
     elif case.item.outcomes:
-        doubts.append(f"{counted(len(case.item.outcomes), 'outcome')} closed on the agent's own answers")
+        doubts.append(f"{counted(len(case.item.outcomes), 'outcome')} {OWN_ANSWERS}")
     if judged is not None:
         doubts.append(f"{JUDGE} was asked, and did not settle it ({judged.state})")
     return doubts
@@ -141,7 +136,7 @@ def _by_code(run: CaseRun, seen: Looked, known: Findings, *, is_judged: bool) ->
     case, subject = seen.case, seen.evaluation.subject
     commands = commands_of(case.items)
     doubts = list(known.not_yet)
-    doubts += proving.other_programs(subject, commands, case.started["programs"], seconds(filed_at(case)))
+    doubts += proving.other_programs(subject, commands, case.started["programs"], seconds(case.started_at))
     if is_judged:
         notes = "; ".join(proving.allowed_notes(subject))
         return proving.ProofOrDoubts(notes, [*doubts, *proving.doubts(subject, commands)])

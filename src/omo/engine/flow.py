@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from omo import options
     from omo.engine.case import Case, CaseItem
     from omo.engine.runs import CaseRun
+    from omo.work.status import Command
 
 Drawn = Literal["done", "active", "open", "failed", "waiting", "cut"]  # how views draw an item
 PASSED: Drawn = "done"
@@ -60,6 +61,9 @@ class RoundStep:
     The step is done when a hook saw `agent` finish: the first one of a round that names no `after`, else one that
     finished after that step. With `or_work` changed files do as well; with `gates` the session's gates have to pass.
     `may_be_skipped`: a reason does, if few lines were changed. `is_required`: not even the user leaves it out.
+
+    Its agent ends with a report in this `form`, if there is one. Of several words that a field may have, the first is
+    the clean one. A report that leaves out one of `lanes` has no verdict.
     """
 
     name: str
@@ -71,6 +75,9 @@ class RoundStep:
     is_required: bool = False
     to_do: str = ""  # what the working agent is told to do about it
     task: str = ""  # what the agent itself is told, above the items; without it omo writes no brief for the agent
+    asked_by: str = ""  # the command that prints its brief, if `brief` does not: it is asked before a run begins
+    form: Mapping[str, Any] = field(default_factory=dict)
+    lanes: tuple[str, ...] = ()
 
     @property
     def role(self) -> str:
@@ -147,13 +154,19 @@ class Flow:
     checks_may_write: bool = False  # the results of checks stand, though their commands have changed files
     start_verb: str = "start"
     judge_verb: str = "judge"
+    started_row: str = "started"  # the kind of the row that begins a run, if a source names it
     round_row: str = "round"  # the kind of the row that opens a round
     early_row: str = "early"  # of the row that notes a verdict asked for too early
+    ended_row: str = "ended"
+    title: str = ""  # the heading over its items, if that is not what they are called
     command: str = ""  # the first word of its commands, if that is not its name
     given: str = ""  # what the command is given that begins a run
     run_name: str = ""  # what a run is called, if that is not its name
     goes_on: bool = False  # whether a run that ended without a pass can be taken up again
+    file_ends: tuple[str, ...] = ()  # of a file that is taken as the user has named it
+    begun_by: Mapping[str, tuple[Command, ...]] = field(default_factory=dict)  # by what the user typed, if that differs
     case: type[Case] | None = None  # a Case that reads more of the rows
+    has_rounds: bool = True  # else each item is judged by itself, and the run is open until it has ended
 
     def register(self, commands: options.Commands) -> None:
         """Add the workflow's command, with the verbs that every workflow has."""

@@ -9,7 +9,7 @@ from omo.engine.asking import asked_later
 from omo.engine.case import Case, CaseItem, ItemResult, method
 from omo.engine.ends import next_step
 from omo.engine.flow import PASSED, STUCK, Flow
-from omo.engine.runs import load_run
+from omo.engine.runs import CaseRun, load_run
 from omo.engine.steps import look
 from omo.json_text import Json
 from omo.state.runtime import part
@@ -27,41 +27,65 @@ AGAIN = "To judge again: passed before, and the last judgement could not tell"
 STILL_JUDGED = ": no work on it; it is judged again all the same"
 
 
-def beginnings(flow: Flow) -> tuple[Command, ...]:
-    """Return the commands that begin a run."""
+def beginnings(flow: Flow, typed: str) -> tuple[Command, ...]:
+    """Return the commands that begin a run, by what the user typed."""
+    if typed in flow.begun_by:
+        return flow.begun_by[typed]
     if flow.is_filed:
         return (command(f"{flow.start} --file FILE", lead=f"write the {flow.unit} down, then"),)
+    if flow.given:
+        return (command(flow.start, lead=f"write the {flow.units} down, then"),)
     file = f"--{flow.units} FILE"
     if not flow.letter:
         return (command(f"{flow.start} {file}"),)
     return (command(flow.start, after=f"or with {file}, once {flow.units} are written"),)
 
 
-def named_files(flow: Flow) -> tuple[str, ...]:
-    """Return the ends of a file that the command takes as the user has named it."""
-    return requests.DATA_ENDS if flow.is_filed else ()
+def named_files(flow: Flow, typed: str) -> tuple[str, ...]:
+    """Return the ends of a file that the command which begins a run takes as the user has named it."""
+    begins = command(flow.start).argv
+    if beginnings(flow, typed)[0].argv[: len(begins)] != begins:
+        return ()  # something comes before that
+    return requests.DATA_ENDS if flow.is_filed else flow.file_ends
 
 
 def status(flow: Flow, viewer: Viewer) -> Status | None:
+    """Return how the session's run of a workflow stands, if it has one."""
+    if flow.is_filed:
+        from omo.engine import show_filed
+
+        return show_filed.status(flow, viewer)
     run = load_run(flow, viewer.caller, viewer.run)
-    if run is None:
-        return None
-    case = run.state or Case(flow, run.id)
-    step = next_step(run)
+    return status_of(run, viewer) if run is not None else None
+
+
+def status_of(run: CaseRun, viewer: Viewer) -> Status:
+    """Return how a run stands."""
+    flow = run.flow
+    case = (run.state or Case(flow, run.id)).now(run)
+    step = next_step(run, case)
     if step.action == "round":
         report = look(run, viewer.files)
         step = step._replace(commands=(*(Command(lead=line) for line in report.to_do), *step.commands))
+    return case.shown(drawn(run, case, step, viewer.files), viewer)
+
+
+def drawn(run: CaseRun, case: Case, step: NextStep, files: Files) -> Status:
+    """Return what the engine knows of how a case stands."""
+    flow = run.flow
     return Status(
         flow.name,
         flow.unit,
+        flow.title,
         run=case.run,
-        headline="its ledger is damaged" if run.problems else case.headline,
-        items=tuple(_item(case, item, viewer.files) for item in case.items),
+        headline=case.headline if case.started else "its ledger is damaged",
+        items=tuple(_item(case, item, files) for item in case.items),
         next=step,
         facts=tuple(facts(case, asked_later(run, case))) if case.started else (),
         overrides=tuple(overrides(case)),
-        problems=tuple(run.problems),
+        problems=run.damage_lines,
         outcome=outcome.of(case.ended) if case.ended is not None else None,
+        tells_task=bool(flow.letter),
     )
 
 
@@ -94,25 +118,43 @@ def overrides(case: Case) -> list[str]:
 def _item(case: Case, item: CaseItem, files: Files) -> work.Item:
     mark, result = case.marks[item.id], case.last_result(item.id)
     has_passed = case.flow.has_passed(mark)
-    receipt = part(case.ended or {}, "receipt")
+    receipt = case.receipt_of(item.id)
     stale_because = ""
     if item.id in case.unproven:
         stale_because = "the newest judgement could not tell"
     elif has_passed and receipt:
-        stale_because = files.why_lapsed(receipt.get("tree"))
-    lines = [f"{check['id']}: {method(check)}" for check in item.checks]
+        stale_because = _why_stale(receipt, files)
+    elif has_passed:
+        stale_because = case.unseen
+    text = case.text_of(item)
+    lines = [text] if text else []
+    lines += [f"{check['id']}: {method(check)}" for check in item.checks]
     if not has_passed or stale_because:
         lines += findings(case, item, result, files)
+    notes = [clip(result.get("evidence", ""), 200), *_counts(case, item), *result.get("notes", ())]
     shown = work.Item(
         item.id,
         clip(item.description, 200),
         mark.status,
         case.flow.status(mark.status).drawn,
-        tuple(filter(None, [clip(result.get("evidence", ""), 200), *_counts(case, item)])),
+        tuple(filter(None, notes)),
         "fresh" if has_passed and receipt else "",
+        overrides=tuple(result.get("overrides", ())),
         text="\n".join(lines),
     )
     return shown.no_longer(stale_because) if stale_because else shown
+
+
+def _why_stale(receipt: Json, files: Files) -> str:
+    """Say why a receipt does not hold any more. One that cites files holds as long as these are as they were."""
+    from omo.proof import artifacts
+
+    if "artifacts" not in receipt:
+        return files.why_lapsed(receipt.get("tree"))
+    for name, digest in part(receipt, "artifacts").items():
+        if not artifacts.is_unchanged(files.root, str(name), str(digest)):
+            return f"its evidence {clip(str(name), 120)} was changed or is gone"
+    return ""
 
 
 # Of an item, with what a judgement said of it: the run's last, or one that could not tell and left no other trace.
@@ -277,7 +319,7 @@ def data_of(case: Case, step: NextStep, results: Mapping[str, ItemResult] | None
         "remaining": case.remaining,
         "circumventions": case.early,
         "judge_calls": len(case.briefs_of_round),
-        "receipt": (case.ended or {}).get("receipt"),
+        "receipt": case.ending.get("receipt"),
         "lessons": case.lessons,
         "problems": [],
         "next": step.data,

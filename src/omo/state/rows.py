@@ -137,7 +137,7 @@ if TYPE_CHECKING:
         """One kind of work, as hooks need it."""
 
         run: str
-        state: str  # active, waiting, paused, blocked, done, exhausted, called-off
+        state: str  # active, waiting, paused, blocked, done, exhausted
         open: int
         total: int
         next: str | None
@@ -151,8 +151,7 @@ if TYPE_CHECKING:
         # Any word of the user's wakes what waits or is blocked, "continue" what is paused too. Not so where it is:
         own: bool  # put so by the workflow itself: a "continue", or a command of the agent's once they have `answered`
         answered: bool  # the user has written since they were told
-        stoppedByName: bool  # by that name, or by a "continue" where nothing else is on
-        calledOff: str  # since when
+        madeWayFor: str  # the kind of work that it is paused for; it goes on when the user names it
         hostLimit: bool  # waits for the host alone, and goes on with it
         cleared: bool  # given up, or a run that is over: nothing wakes it
         at: str  # when the files were looked at
@@ -206,12 +205,22 @@ if TYPE_CHECKING:
         before: int  # tokens in the conversations that had the run before
         lost: bool  # and nobody knows how many
 
+    class Tally(TypedDict, total=False):
+        """What counts against a run, beside its ledger: no damage makes it less."""
+
+        opened: Any  # the row that opened the round
+        early: int
+        marks: dict[str, Any]  # by item, as `ItemMark` has them
+        ended: Any  # the row of an end that was no pass
+
     class Mark(TypedDict, total=False):
-        """The end of the session's ledger, as this row knows it."""
+        """The end of a ledger, as it is kept apart from it: in a session's row, or in `mark.json`."""
 
         seq: int
         digest: str
         known: dict[str, list[object]]  # by number, the digests of rows
+        damaged: list[str]  # when the ledger was found to be damaged
+        counts: Tally
 
     class SessionRow(TypedDict, total=False):
         """`sessions.ID` of the runtime file."""

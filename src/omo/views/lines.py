@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from omo import table
 from omo.progress import columns
-from omo.state.runtime import CALLED_OFF, OPEN_STATES
+from omo.state.runtime import CANCELLED, OPEN_STATES
 from omo.stop import rules
 from omo.table import name_of
 from omo.text import clip
-from omo.views.project import RECENT, ProjectView, SessionView
+from omo.views.project import RECENT, ProjectView, SessionView, claim_in_words
 from omo.views.session import WAITING, View, Work
 from omo.views.works import MARKS
 from omo.work import session, times
@@ -95,7 +95,7 @@ def project_lines(project: ProjectView, *, everything: bool = False) -> Iterator
         count = f"{off} more" if others else str(off)
         sessions = "session is" if off == 1 else "sessions are"
         yield _fact("", f"{count} {sessions} over: omo status --all", "dim", shape="remark")
-    newest = [f"{each['claim']}: let stand by the {each['by']}, {each['reason']}" for each in project.overrides[::-1]]
+    newest = [claim_in_words(claim) for claim in project.overrides[::-1]]
     yield from _listed("override", newest, "yellow", shape="problem")
 
 
@@ -118,7 +118,7 @@ def session_lines(view: SessionView, *, everything: bool = False) -> Iterator[Li
     yield from _listed("override", view.overrides, "yellow")
     for status in view.works or []:
         # Plain ultrawork without gates has nothing to show that the next Stop does not say.
-        if status.items or status.kind != "ulw":
+        if status.items or not status.is_of_session:
             yield from _work(view, status, everything=everything)
     yield from _next_step(view.next)
 
@@ -173,7 +173,7 @@ def _mode_in_words(brief: View) -> str:
     kinds = [work.kind for work in together]
     if brief.mode == "cancelled":  # of ultrawork nothing else is left
         kinds = list(map(str, brief.row["stopContinuation"].get("ended") or ())) or kinds
-    names = " and ".join(map(name_of, kinds)) or name_of("ulw")
+    names = " and ".join(map(name_of, kinds)) or name_of(session.KIND)
     word = WORDS.get(brief.mode, brief.mode)
     if brief.mode == "done" and brief.outcome is not None:
         word = OPENINGS[brief.outcome["verdict"]]
@@ -215,14 +215,14 @@ def _share(work: Status | Work) -> str:
 
 def unit_of(work: Work) -> str:
     """What a summary counts."""
-    return table.BY_KIND[work.kind].open_unit if work.kind in table.BY_KIND else "part"
+    return table.BY_KIND[work.kind].counts if work.kind in table.BY_KIND else "part"
 
 
 def problems(view: SessionView) -> list[str]:
     """Each with the ledger that it is of; that of ultrawork is the session's."""
     listed = list(view.problems)
     for work in view.works or []:
-        if work.kind != session.KIND:
+        if not work.is_of_session:
             listed += [f"{name_of(work.kind)}: {problem}" for problem in work.problems]
     return list(dict.fromkeys(clip(problem, 300) for problem in listed))
 
@@ -306,8 +306,8 @@ def _work(view: SessionView, work: Status, *, everything: bool) -> Iterator[Line
     if work.run:
         parts.append(f"run {work.run}")
     states = {summary.kind: summary.state for summary in view.brief.work}
-    if states.get(work.kind) == CALLED_OFF:
-        parts.insert(0, "put aside for another task")
+    if states.get(work.kind) == CANCELLED and view.brief.mode != CANCELLED:
+        parts.insert(0, "cancelled by the user")
     text = "; ".join(filter(None, parts))
     yield Line("work", name_of(work.kind), text, (*cells, (text, "")))
     # Work that is over, beside work that is not, is one line.

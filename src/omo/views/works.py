@@ -59,14 +59,11 @@ def works_of(viewer: Viewer) -> list[Status]:
 
 def may_have(kind: str, viewer: Viewer) -> bool:
     """Whether a session may have work of a kind. Without any, its ledgers are not opened, nor its modules loaded."""
-    state = viewer.context.state
+    state, home = viewer.context.state, table.BY_KIND[kind].home
     if kind in part(viewer.row, "work"):
         return True
-    if kind == "ulw":
+    if not home:  # its ledger is the session's
         return viewer.row is not EMPTY or os.path.exists(paths.events_file(state, viewer.session))
-    home = table.BY_KIND[kind].home
-    if not home:
-        return False  # its items are the project's, and the row says which of them the session holds
     try:
         names = os.listdir(os.path.join(state, home))
     except (FileNotFoundError, NotADirectoryError):
@@ -97,4 +94,4 @@ def _unreadable(kind: str, viewer: Viewer, what: str, fix: Command) -> Status | 
     if kind not in part(viewer.row, "work"):
         return None
     step = NextStep("repair", what, (fix,))
-    return Status(kind, table.BY_KIND[kind].unit, headline="cannot be read", next=step, problems=(what,))
+    return Status(kind, table.BY_KIND[kind].counts, headline="cannot be read", next=step, problems=(what,))

@@ -1,10 +1,10 @@
-"""What happens to runs of every workflow alike: they are needed whole, given up, cleared."""
+"""What happens to runs of every workflow alike: they are given up, put aside, cleared."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from omo import masking, table
@@ -13,10 +13,9 @@ from omo.state import runtime, store
 from omo.state.rows import EMPTY, without
 from omo.state.runtime import OPEN_STATES
 from omo.text import clip
-from omo.work import left_open, outcome, requests
+from omo.work import damage, left_open, naming, outcome, requests, room
 from omo.work import session as rows
-from omo.work.publish import publish_damage
-from omo.work.run import Caller, Kind, Run, S, load
+from omo.work.run import Caller, Kind, S, load
 from omo.work.status import NextStep, command
 
 TYPE_CHECKING = False
@@ -29,17 +28,43 @@ SHORTEST_REASON = 10
 ASKED_ANEW = "they asked for something else"
 
 
-def require(kind: Kind[S], caller: Caller, named: str = "", make: Callable[..., Run[S]] = Run) -> Run[S]:
-    """The run, whole. Refused where there is none, or where it is damaged: then the work waits for the user."""
-    run = load(kind, caller, named, make)
-    if run is None:
-        others = left_by_others(kind.name, caller)
-        fix = f"omo resume {shlex.quote(others[0])} takes up that of another session; or " if others else ""
-        raise Refused(f"session {caller.session} has no {kind.what}", fix=fix + kind.start)
-    if run.problems:
-        publish_damage(run)
-    run.require_whole()
-    return run
+def require_room(kind: str, caller: Caller) -> None:
+    """Refuse an agent that begins a second piece of work. It may begin what the user asked for: by typing its command,
+    or by answering when other work was handed to it."""
+    row = caller.row()
+    asked = str(row.get("asked") or "")
+    is_asked_for = asked == kind or (asked in table.BY_TYPED and table.BY_TYPED[asked].kind == kind)
+    if caller.by == "user" or rows.is_cancelled(row) or is_asked_for:
+        return
+    for other, summary in room.runs(row, *OPEN_STATES):
+        gave_way = summary.get("madeWayFor") == kind and (not summary.get("own") or summary.get("answered"))
+        if other == kind or gave_way:
+            continue
+        typed = table.BY_KIND[kind].typed[-1]
+        raise Refused(
+            f"{naming.listed([(other, summary)])} of this session is open, and a session has one piece of work at a "
+            "time",
+            fix=f"finish it first: omo {table.BY_KIND[other].command} status says what is left; or ask the user: "
+            f"when they type /omo:{typed}, it is paused for that",
+        )
+
+
+def make_way_notes(caller: Caller, kind: str) -> list[str]:
+    """Say to the user who begins a run in a terminal which one is paused for it."""
+    if caller.by != "user":
+        return []
+    notes = []
+    for other, summary in room.runs(caller.row(), *room.GOING):
+        if other != kind:
+            name = table.name_of(other)
+            notes.append(f'{naming.listed([(other, summary)])} is paused for it; "continue {name}" goes on with that')
+    return notes
+
+
+def nothing_begun(kind: Kind[S], caller: Caller) -> Refused:
+    others = left_by_others(kind.name, caller)
+    fix = f"omo resume {shlex.quote(others[0])} takes up that of another session; or " if others else ""
+    return Refused(f"session {caller.session} has no {kind.what}", fix=fix + kind.start)
 
 
 def not_shown(kind: Kind[S], caller: Caller, fix: str) -> Refused | None:
@@ -94,8 +119,7 @@ def clear(
 ) -> Cleared | None:
     """Start from nothing: the run's directory is kept under another name. None where there is nothing to clear.
 
-    This is also how damage is sealed, which only the user may do. `unfinished` is what the workflow knows to be open
-    besides; for `left` see `forget_summary`.
+    `unfinished` is what the workflow knows to be open besides; for `left` see `forget_summary`.
     """
     run = load(kind, caller)
     summary = caller.summary(kind.name)
@@ -104,10 +128,10 @@ def clear(
     problems: list[str] = []
     is_open = runtime.is_open(summary) or bool(unfinished)
     if run is not None:
+        if caller.by != "user":
+            damage.require_going_on(run)
         problems = run.problems
         is_open = is_open or (run.state is not None and run.state.is_open)
-        if problems and caller.by != "user":
-            raise run.damage()
     if caller.by != "user" and not is_open and summary.get("cleared") and runtime.is_untold(summary):
         return None  # an earlier clear is still to be shown
     if (is_open or problems) and not force:
@@ -139,30 +163,22 @@ def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> 
     return forget_summary(caller, kind, what, [], force=force, is_open=is_open, left=left)
 
 
-def called_off(caller: Caller, kind: str) -> Caller | None:
-    """The user as the one in whose name the session's work of a kind is put aside: it was called off or let go, and
-    they have asked for something else of the workflow since, which the ledger says. None where they did not."""
-    since = caller.summary(kind).get("calledOff")
-    if not since:
-        return None
-    is_asked_anew = caller.by == "user"
-    for name in table.BY_KIND[kind].typed:
-        if any(row.get("anew") and str(row["ts"]) >= since for row in requests.typed(caller.events, name)):
-            is_asked_anew = True
-    return replace(caller, by="user") if is_asked_anew else None
+def replaces(caller: Caller, kind: str) -> Caller | None:
+    """The user as the one in whose name the session's run of a kind gives way to a new one: it was cancelled or let go,
+    and they have asked for something else of the workflow since, which the ledger says. None where they did not."""
+    is_let_go = caller.summary(kind).get("state") == "exhausted"
+    return replace(caller, by="user") if is_let_go and requests.is_asked_anew(caller.events, kind) else None
 
 
-def put_aside_notes(caller: Caller, kind: str) -> list[str]:
+def replaced_notes(caller: Caller, kind: str) -> list[str]:
     """For whoever begins something in its place."""
-    if called_off(caller, kind) is None:
+    if replaces(caller, kind) is None:
         return []
-    return [
-        f"{kind} {clip(str(caller.summary(kind).get('run')), 60)} is put aside: the user has asked for something else"
-    ]
+    return [f"{kind} {clip(str(caller.summary(kind).get('run')), 60)} is over: the user has asked for something else"]
 
 
-def put_aside(user: Caller, kind: str) -> None:
-    """What gives way to another task of theirs is taken out of the session's row, for what is begun in its place."""
+def give_up_for_another(user: Caller, kind: str) -> None:
+    """Take what gives way to another task of the user's out of the session's row, for what is begun in its place."""
     forget_summary(user, kind, kind, [], force=True, is_open=True)
 
 

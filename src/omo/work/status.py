@@ -203,10 +203,14 @@ class Item(NamedTuple):
 
 
 class Status(NamedTuple):
-    """One kind of work of one session, from its own ledger. `unit` is what its items are called."""
+    """One kind of work of one session, from its own ledger. `unit` is what its items are called.
+
+    `is_of_session`: it has no ledger but the session's. `tells_task`: its facts begin with what the user asked for.
+    """
 
     kind: str
     unit: str
+    title: str = ""  # the heading over its items, if that is not what they are called
     run: str = ""
     headline: str = ""
     items: tuple[Item, ...] = ()
@@ -216,6 +220,13 @@ class Status(NamedTuple):
     overrides: tuple[str, ...] = ()  # reduced independence, a skipped verification: always in plain sight
     problems: tuple[str, ...] = ()  # what is not as omo wrote it, or cannot be read
     outcome: Outcome | None = None  # how it ended, as its own last row has it; None while it is open
+    damage: str = "damaged ledger"  # what `problems` are called
+    is_of_session: bool = False
+    tells_task: bool = False
+
+    @property
+    def heading(self) -> str:
+        return self.title or plural(self.unit).capitalize()
 
     @property
     def total(self) -> int:

@@ -14,7 +14,7 @@ from omo.state.journal import Journal
 from omo.stop.rules import BY_NAME
 from omo.table import name_of
 from omo.text import clip, counted
-from omo.views.project import SessionView, claims_let_stand
+from omo.views.project import SessionView, claim_in_words, claims_let_stand
 from omo.views.report.parts import Part
 from omo.views.report.verdict import WorkEnd, does_count, is_not_passing
 from omo.work import outcome, requests, times
@@ -41,9 +41,8 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
         status = part.view
         ended = WorkEnd(status, session).outcome
         listed += _work_notices(part, ended)
-        if status.kind == "ulw":
-            is_proven = ended is not None and ended["verdict"] == outcome.PROVEN
-            listed += _gate_notices(part, counts=does_count(status, session), is_proven=is_proven)
+        is_proven = ended is not None and ended["verdict"] == outcome.PROVEN
+        listed += _gate_notices(part, counts=does_count(status, session), is_proven=is_proven)
         if not table.BY_KIND[status.kind].claims:
             names[status.run] = name_of(status.kind)
         elif status.outcome:  # which names the claims about them
@@ -63,8 +62,7 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
     try:
         for claim in claims_let_stand(context):
             if claim["goal"] not in ended_goals:
-                text = f"{claim['claim']}: let stand by the {claim['by']}, {claim['reason']}"
-                listed.append(Notice("claim let stand", text, claim["goal"]))
+                listed.append(Notice("claim let stand", claim_in_words(claim), claim["goal"]))
     except OmoError as error:
         listed.append(Notice("unreadable", clip(error.message, 300), claims))
     named = [replace(notice, where=names.get(notice.where, notice.where)) for notice in listed]
@@ -74,8 +72,7 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
 def _work_notices(part: Part, ended: Outcome | None) -> list[Notice]:
     """What was let through is told by the outcome once there is one, and by the ledger until then."""
     status = part.view
-    damage = table.BY_KIND[status.kind].damage
-    listed = [Notice(damage, clip(problem, 300), status.run or status.kind) for problem in status.problems]
+    listed = [Notice(status.damage, clip(problem, 300), status.run or status.kind) for problem in status.problems]
     for exception in ended["exceptions"] if ended else []:
         listed.append(_let_through(exception, status.run))
     for name, section in [("", part.whole), *part.sections.of.items()]:
@@ -87,8 +84,6 @@ def _work_notices(part: Part, ended: Outcome | None) -> list[Notice]:
                 text = f"{attachment.path or attachment.name} {attachment.problem}"
                 listed.append(Notice("evidence changed", text, name))
     for item in status.items:
-        if status.kind == "ulw":  # a failure recorded as pre-existing; nothing else tells of it
-            listed += [Notice("let through", clip(override, 300), item.id) for override in item.overrides]
         if item.receipt == "stale":
             listed.append(Notice("stale receipt", item.receipt_why or "what it covers has changed", item.id))
     return listed + [Notice("changed since", change, status.run) for change in status.changed]

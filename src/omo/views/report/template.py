@@ -9,7 +9,6 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from omo import table
 from omo.text import clip, counted, file_name
 from omo.views.works import MARKS, VERDICTS
 from omo.work import times
@@ -42,7 +41,6 @@ def template(name: str, finalize: Callable[[Any], Any], *, is_html: bool) -> Tem
         "tone": lambda mark: SIGNS.get(mark, PLAIN)[1],
         "emoji": lambda mark: MARKS.get(mark, MARKS["open"]).emoji,
         "level": VERDICTS.__getitem__,
-        "title_of": lambda kind: table.BY_KIND[kind].title if kind in table.BY_KIND else kind,
         "closed": lambda part: f"{part.view.done} of {units(part.view.total, part.view.unit)}",
         "counted": counted,
         "few": lambda values: list(values)[:MOST_ITEMS],

@@ -26,7 +26,7 @@ from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, GateSubject, Inspec
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
 from omo.workflows.ultragoal.goals import SAY_WHAT_WAS_SEEN, start_next
 from omo.workflows.ultragoal.next_step import tool_step
-from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt, apply
+from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 
 MOST_WEAKENED = 20  # in a receipt
@@ -68,7 +68,6 @@ def _require_passing(
 ) -> Inspection:
     """Return what a gate that passes rests on. Refused with each defect, or with what is missing of one that omo filled
     in."""
-    artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
     inspection = Inspection(defects=missing) if missing else inspect(gate, subject)
     if inspection.defects:
         raise Refused(
@@ -201,7 +200,7 @@ def _close(run: PlanRun, name: str, evidence: str, gate: Json, facts: Receipt) -
             "qualityGateJson": gate,
             "completionVerification": receipts.mint(plan, goal, gate=gate, now=now, facts=facts),
         }
-        apply(plan, {**closed, "ts": now})
+        plan.read_row({**closed, "ts": now})
         following = [] if plan.active is not None else start_next(plan)
         return (following[0]["goalId"] if following else None), [closed, *following]
 
@@ -220,7 +219,7 @@ def _facts(
     commands += [gate for gate in subject.gates or () if gate.last is not None]
     weakened: list[str] = []
     allowed: list[str] = []
-    began = run.require_plan().repository.get("files")
+    began = run.require_plan().started.get("files")
     if commands and began:
         examined = proving.subject_of(run.caller, began, gates_of(run))
         if examined.look.changed != {}:

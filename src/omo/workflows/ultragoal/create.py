@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from omo import masking
 from omo.digest import sha256
 from omo.errors import Refused
-from omo.state import store
+from omo.proof import base, changes
+from omo.state import paths, store
 from omo.state.ledger_rows import SessionEvent
 from omo.state.rows import read_base
 from omo.text import clip, counted
 from omo.work import requests
-from omo.work.lifecycle import called_off, put_aside
+from omo.work.lifecycle import give_up_for_another, replaces, require_room
 from omo.work.publish import note_given_up
 from omo.work.run import check_sizes
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.brief import Brief, has_goals, parse, same_words
+from omo.workflows.ultragoal.flow import items_of
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import POINTER, NewGoal, PlanRow
-from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, repository
+from omo.workflows.ultragoal.plan import CREATED, POINTER, PlanRow
+from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan
 
 
 def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanRun:
-    """Make the new plan. An unfinished one before it is put aside by --force, or if the user called it off; `archived`
-    says where to."""
+    """Make the new plan. An unfinished one before it is archived by --force, or if the user asked for another;
+    `archived` says where to."""
     caller, before = run.caller, run.plan
-    if run.problems and not (force and caller.by == "user"):
-        raise run.damage()
-    user = called_off(caller, ULTRAGOAL.name)
+    require_room(ULTRAGOAL.name, caller)
+    user = replaces(caller, ULTRAGOAL.name)
     force = force or user is not None
     if before is not None and before.is_open and not force:
         raise Refused(
@@ -47,7 +49,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
         created["requests"] = asked_for
     asked = read_base(_first_asked(run, typed).get("base")) if typed else None
     if asked:  # "a test weakened between the request and the plan"
-        created["repository"]["files"] = asked
+        created["files"] = asked
     if caller.by != "user" and typed and (left_out := _left_out(str(typed[-1].get("text") or ""), brief)):
         created["leftOut"] = left_out
     check_sizes([created])
@@ -64,14 +66,14 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
         if (before is None or before.is_open) and os.path.lexists(run.directory):
             new.archived = store.keep_as(run.directory, "archived", caller.now)
         if user is not None:
-            put_aside(user, ULTRAGOAL.name)
+            give_up_for_another(user, ULTRAGOAL.name)
             caller.forget()
     return new
 
 
 def _left_to_end(run: PlanRun) -> NextStep | None:
     """Return what a plan lacks whose goals are all closed: until then nobody is told how it ended."""
-    if run.plan is None or run.problems or run.plan.is_open or run.plan.outcome is not None:
+    if run.plan is None or run.plan.is_open or run.plan.outcome is not None:
         return None
     step = next_step(run)
     return None if step.action == "done" else step
@@ -106,7 +108,7 @@ def require_as_named(run: PlanRun, path: str, content: bytes) -> None:
     name = os.path.relpath(os.path.realpath(path), run.caller.here).replace(os.sep, "/")
     if run.caller.by != "user" and requests.changed_since_named(_typed(run), name, sha256(content)):
         raise Refused(
-            f"{clip(name, 120)} is not as it was when the user named it",
+            requests.not_as_named(clip(name, 120)),
             fix="put it back as it was; goals of your own go into another file, and the end is judged by theirs; or "
             "they type it again as it is now",
         )
@@ -124,17 +126,19 @@ def _requests(run: PlanRun, brief: Brief, typed: list[SessionEvent]) -> list[str
 
 
 def plan_row(run: PlanRun, brief: Brief, mode: str) -> PlanRow:
-    goals: list[NewGoal] = []
-    for number, story in enumerate(brief.stories, start=1):
-        goals.append({"id": f"G{number:03}", "title": story.title, "objective": story.objective})
+    caller = run.caller
+    files = base.take(caller.root, os.environ, caller.state)
     return {
-        "kind": "plan_created",
+        "kind": CREATED,
         "run": run.id,
-        "session": run.caller.session,
+        "session": caller.session,
+        "root": caller.here,
+        "git": paths.repository(caller.root),
+        "base": files["head"] or changes.head(Path(caller.root)),
+        "files": files,
         "brief": brief.text,
         "constraints": brief.preamble,
         "goalMode": mode,
         "objective": POINTER,
-        "repository": repository(run.caller.root),
-        "goals": goals,
+        "items": [item.as_given for item in items_of(brief)],
     }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from omo.state.rows import read_base
 from omo.text import clip, listed
-from omo.work import outcome, requests, task_documents
+from omo.work import damage, outcome, requests, task_documents
 from omo.work.bound import files_of_end
 from omo.work.files import Files
 from omo.work.gates import fold
 from omo.workflows.ultragoal import receipts, reviewers
-from omo.workflows.ultragoal.plan import MOST_NAMED, Plan
-from omo.workflows.ultragoal.reviewers import ARCHITECT, CLEAN, INDEPENDENT, NOT_REVIEWED, REQUEST
+from omo.workflows.ultragoal.plan import ENDED, MOST_NAMED, NOT_REVIEWED, Plan
+from omo.workflows.ultragoal.reviewers import ARCHITECT, CLEAN, INDEPENDENT, REQUEST
 from omo.workflows.ultragoal.run import PlanRun
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ def end_of(run: PlanRun, plan: Plan) -> list[PlanRow]:
     if receipts.missing(plan):
         return []
     files = files_of_end(run.caller.root, run.caller.events)
-    return [{"kind": "plan_ended", "outcome": outcome_of(run, plan), "files": files}]
+    return [{"kind": ENDED, "how": "pass", "outcome": outcome_of(run, plan), "files": files}]
 
 
 def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
@@ -38,7 +38,7 @@ def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
     facts = [f"{plan.tally} ({titles})"]
     asked = requests.rows_since(run.caller.events, "ultragoal", plan.created_at)
     allowed_changes = fold(run.caller.events, None).allowed_changes
-    began = read_base(plan.repository.get("files"))
+    began = read_base(plan.started.get("files"))
     lost = task_documents.doubts(run.caller.root, asked, allowed_changes, began)
     doubts = [*lost, *_request_doubts(run, plan), *doubts_of(plan)]
     if drift := receipts.drift(plan, Files(run.caller.root)):
@@ -46,10 +46,11 @@ def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
     if not doubts:
         facts.append("omo:architect and omo:qa were seen to find each clean")
         facts.append(f"{ARCHITECT} found all of it there that the user asked for with /omo:ultragoal, as they typed it")
+    lost_rows = damage.exceptions(run.caller, plan.created_at)
     allowed: list[str] = []
     for goal in plan.required:
         allowed += goal.receipt.get("allowed") or []
-    return outcome.finished(outcome.JUDGED, facts, doubts, plan.exceptions, dict.fromkeys(allowed))
+    return outcome.finished(outcome.JUDGED, facts, doubts, [*plan.exceptions, *lost_rows], dict.fromkeys(allowed))
 
 
 def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
@@ -72,8 +73,8 @@ def doubts_of(plan: Plan) -> list[str]:
     """Say why the clean words of both kinds of reviewer do not cover all that the plan was made for."""
     silent: dict[str, list[str]] = {}  # goals that one of them was not seen to find clean
     doubts = []
-    if plan.left_out:
-        titles = listed([repr(clip(title, 40)) for title in plan.left_out])
+    if left_out := plan.created.get("leftOut"):
+        titles = listed([repr(clip(title, 40)) for title in left_out])
         doubts.append(f"the user typed {titles}, and no goal of the plan was made with that title")
     for goal in plan.goals:
         steering = goal.steering

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import cast
 
 from omo import table
-from omo.proof import artifacts
 from omo.text import clip
-from omo.work.status import USER_RUNS, Command, NextStep, command
+from omo.work.status import Command, NextStep, command
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.workflows.ultragoal.run import PlanRun
+    from omo.engine.runs import CaseRun
 
 ALL_COMPLETE = "All ultragoal goals are complete"
 CREATE_GOAL = command("omo goal create", lead="then")
@@ -28,10 +28,10 @@ def checkpoint_command(goal: Goal) -> Command:
     return command(f"omo ultragoal checkpoint --goal-id {goal.id} --evidence TEXT -- COMMAND")
 
 
-def next_step(run: PlanRun) -> NextStep:
-    if step := _damaged(run):
-        return step
-    plan = run.plan
+def next_step(run: CaseRun) -> NextStep:
+    plan = cast("Plan | None", run.state)
+    if run.is_lost:
+        return NextStep("create-goals", f"the plan cannot go on: {clip(run.why_lost, 160)}", (CREATE_PLAN,))
     if plan is None:
         return NextStep("create-goals", "there is no plan yet", (CREATE_PLAN,))
     for rule in RULES:
@@ -40,23 +40,7 @@ def next_step(run: PlanRun) -> NextStep:
     return NextStep("done", ALL_COMPLETE)
 
 
-def _damaged(run: PlanRun) -> NextStep | None:
-    """Return what mends a ledger that is not as omo wrote it. Only the user does, and nothing else can be done."""
-    if run.problems:
-        why = f"the plan is not as omo wrote it ({clip(run.problems[0], 160)})"
-        return NextStep("tell-user", why, (run.repair,), "user")
-    if run.plan is None or not run.plan.is_open:
-        return None
-    if problems := artifacts.ledger_problems(run.caller.state):  # without it no goal can begin and no gate pass
-        why = f"the ledger of evidence is not as omo wrote it ({clip(problems[0], 160)})"
-        repair = command(
-            "omo ledger repair --session", run.caller.session, lead=USER_RUNS, after="(all bytes are kept)"
-        )
-        return NextStep("tell-user", why, (repair,), "user")
-    return None
-
-
-def _away(run: PlanRun, plan: Plan) -> NextStep | None:
+def _away(run: CaseRun, plan: Plan) -> NextStep | None:
     """Return where the plan is worked on: in another directory, or in another workflow."""
     here = run.caller.here
     if plan.root not in ("", here) and os.path.isdir(plan.root):  # one whose directory was moved goes along
@@ -71,7 +55,7 @@ def _away(run: PlanRun, plan: Plan) -> NextStep | None:
     return NextStep("handoff", f"the plan is {plan.handoff_in_words}", tuple(commands))
 
 
-def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:
+def tool_step(run: CaseRun, plan: Plan, goal: Goal | None) -> NextStep | None:
     """Return what the session's goal lacks for a checkpoint of this goal, if it lacks anything."""
     name = goal.id if goal else ""
     tool = plan.tool
@@ -89,7 +73,7 @@ def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:
     return NextStep("drop-goal", why, (command("omo goal drop"), CREATE_GOAL), item=name)
 
 
-def _active(run: PlanRun, plan: Plan) -> NextStep | None:
+def _active(run: CaseRun, plan: Plan) -> NextStep | None:
     goal = plan.active
     if goal is None:
         return None
@@ -103,7 +87,7 @@ def _active(run: PlanRun, plan: Plan) -> NextStep | None:
     return NextStep("execute-goal", why, (checkpoint_command(goal),), item=goal.id)
 
 
-def _waiting(run: PlanRun, plan: Plan) -> NextStep | None:
+def _waiting(run: CaseRun, plan: Plan) -> NextStep | None:
     """Return the goal to begin, else one that failed."""
     start = command("omo ultragoal complete-goals")
     if goal := plan.resolved:
@@ -117,15 +101,16 @@ def _waiting(run: PlanRun, plan: Plan) -> NextStep | None:
     return None
 
 
-def _stuck(run: PlanRun, plan: Plan) -> NextStep | None:
+def _stuck(run: CaseRun, plan: Plan) -> NextStep | None:
     """Return a blocked goal; last those of which the agent says that only a person can go on."""
-    if not plan.stuck:
+    if not plan.to_retry:
         return None
-    goal = plan.stuck[0]
+    goal = plan.to_retry[0]
     retry = command("omo ultragoal complete-goals --retry-blocked")
-    if goal.human_blocked:
-        why = f"{goal.id} waits for a person: {clip(goal.human_blocked, 160)}"
-        return NextStep("wait", why, (retry._replace(lead="when that is done"),), item=goal.id)
+    if goal is plan.waits_for_person:
+        return NextStep(
+            "wait", f"{goal.id} {goal.waits_in_words}", (retry._replace(lead="when that is done"),), item=goal.id
+        )
     commands = [retry]
     if len(plan.required) > 1:
         steer = f"omo ultragoal steer --kind mark_blocked_superseded --goal-id {goal.id}"
@@ -135,7 +120,7 @@ def _stuck(run: PlanRun, plan: Plan) -> NextStep | None:
     return NextStep("resolve-blockers", why, tuple(commands), item=goal.id)
 
 
-def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
+def _unproven(run: CaseRun, plan: Plan) -> NextStep | None:
     """Return the last goal, if each is complete and no final receipt covers them: verify it again."""
     missing = receipts.missing(plan)
     if not missing:
@@ -144,7 +129,7 @@ def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
     return tool_step(run, plan, goal) or NextStep("verify-again", missing[0], (checkpoint_command(goal),), item=goal.id)
 
 
-def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
+def _complete(run: CaseRun, plan: Plan) -> NextStep | None:
     """Return what brings the plan to its end. It is written down with the session's goal, so one that was dropped is
     made again."""
     tool = plan.tool
@@ -156,7 +141,7 @@ def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
 
 
 # The first that fits answers: what stands in the way, what is under way, what is left, and what lacks proof.
-RULES: tuple[Callable[[PlanRun, Plan], NextStep | None], ...] = (
+RULES: tuple[Callable[[CaseRun, Plan], NextStep | None], ...] = (
     _away,
     _active,
     _waiting,

@@ -2,50 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
-from omo.errors import BadInput, Refused, Unreadable
+from omo.engine.case import Case, CaseItem, CaseRow, ItemResult
+from omo.errors import BadInput, Refused
 from omo.json_text import Json
-from omo.state.ledger_rows import From, LedgerRow
+from omo.state.ledger_rows import From
 from omo.text import clip, counted, listed
-from omo.work.outcome import exception, repaired
+from omo.work.agents import FULL
+from omo.work.outcome import ITS_LEDGER, damaged, exception
 from omo.work.run import require_objects
 from omo.workflows.ultragoal import session_goal
 from omo.workflows.ultragoal.session_goal import LEADS_TO, NO_GOAL, ToolGoal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Base, FilesAtEnd, LetThrough, Outcome
+    from omo.engine.runs import CaseRun
+    from omo.state.rows import LetThrough, Outcome
+    from omo.work.status import NextStep, Status
+    from omo.work.viewer import Viewer
 
 
 class Wording(TypedDict):
     title: str
     objective: str
-
-
-class Steered(TypedDict, total=False):
-    """Where a goal came from or went: split, blocker, superseded, reworded."""
-
-    kind: str
-    evidence: str
-    rationale: str
-    by: str | None
-    mutation: str
-    sourceGoalId: str
-    blockedGoalId: str
-    source: str
-    name: str
-    replacementGoalIds: list[str]
-    noReplacementRequired: bool
-    changedFields: list[str]
-    firstWording: Wording | None  # what was promised first, however often it is revised
-
-
-class NewGoal(Wording, total=False):
-    id: str
-    steering: Steered
 
 
 class SeenReview(TypedDict, total=False):
@@ -84,32 +66,24 @@ class Receipt(TypedDict, total=False):
     letThrough: list[LetThrough]
 
 
-class Repository(TypedDict, total=False):
-    root: str
-    git: str
-    base: str | None  # the commit its work started from
-    files: Base  # as they were when the user asked for it
-
-
 class Handoff(TypedDict):
     by: str
     to: str | None  # the workflow
 
 
-class PlanRow(LedgerRow, From, total=False):
-    """A row of a plan's ledger, of whichever kind."""
+class PlanRow(CaseRow, From, total=False):
+    """A row of a plan's ledger, of whichever kind, with what only ultragoal keeps in it."""
 
-    run: str
-    session: str
-    root: str
+    # plan_created
+    git: str
     brief: str
     constraints: str
     goalMode: str
     objective: str
-    repository: Repository
     requests: list[str]
-    leftOut: list[str]
-    goals: list[NewGoal]
+    leftOut: list[str]  # goals that the user typed, and that are none of these
+    # of goals
+    goals: list[Json]  # new ones: id, title, objective, and under `steering` where each came from
     goalId: str | None
     status: str
     evidence: str
@@ -126,22 +100,22 @@ class PlanRow(LedgerRow, From, total=False):
     title: str
     findings: list[str]
     classification: str
-    outcome: Outcome
-    files: FilesAtEnd
-    to: str
-    goal: str  # the session's
-    why: str
+    # of the session's goal, and of handoffs
+    goal: str
     receipts: list[str | None]
+    to: str
 
 
+NO_ROW: PlanRow = {}
+NO_RECEIPT: Receipt = {}
 VERSION = 1
 LONGEST = 120
 MOST_NAMED = 10
-CREATED = "plan_created"
+CREATED, ENDED = "plan_created", "plan_ended"
 MARKED, HANDED_OFF, TAKEN_UP = "handoff_marked", "handed_off", "taken_up"
 MODES = ("aggregate", "per-story")
+NOT_REVIEWED = "not reviewed independently"
 HANDOFF = "handoff"  # the phase of a plan that is marked for another workflow, or was given to it
-STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
 STUCK = ("blocked", "review_blocked")
 # The ways to steer, and what each says of the row it left.
 STEERING = {
@@ -182,25 +156,44 @@ WAYS_ON = {
     "superseded": "other goals took its place: omo ultragoal status",
 }
 CLASSIFY = "omo ultragoal classify-blocker --classification human_blocked"
+TELL = "Tell the agent when that is done."
 
 
 @dataclass
 class Goal:
-    """One goal as the ledger has it."""
+    """One goal as the ledger has it: an item of the plan, and what its own rows say of it."""
 
+    plan: Plan = field(repr=False, compare=False)
     id: str
-    title: str
-    objective: str
     created_at: str
     updated_at: str
-    steering: Steered
-    receipt: Receipt  # empty while none closed it
+    receipt: Receipt = field(default_factory=lambda: NO_RECEIPT)  # empty while none closed it
     gate: Json = field(default_factory=dict)  # that its receipt was issued for
-    status: str = "pending"
     started_at: str | None = None
     completed_at: str | None = None
     evidence: str = ""
     human_blocked: str = ""  # what only a person can do, in the agent's words; empty when nothing waits for one
+
+    @property
+    def status(self) -> str:
+        return self.plan.marks[self.id].status
+
+    @property
+    def item(self) -> CaseItem:
+        return next(item for item in self.plan.items if item.id == self.id)
+
+    @property
+    def title(self) -> str:
+        return self.item.description
+
+    @property
+    def objective(self) -> str:
+        return self.item.text
+
+    @property
+    def steering(self) -> Json:
+        """Where it came from or went: split, blocker, superseded, reworded."""
+        return self.item.form
 
     @property
     def wording(self) -> Wording:
@@ -243,6 +236,20 @@ class Goal:
             exceptions.append(exception(what, str(self.receipt.get("by")), clip(why, LONGEST)))
         return exceptions + (self.receipt.get("letThrough") or [])
 
+    @property
+    def waits_in_words(self) -> str:
+        return f"waits for a person: {clip(self.human_blocked, 160)}"
+
+    @property
+    def overrides(self) -> list[str]:
+        """What its receipt was issued without."""
+        overrides = []
+        if self.receipt and self.receipt.get("independence") != FULL:
+            overrides.append(NOT_REVIEWED)
+        if exempted := self.receipt.get("exemptions"):
+            overrides.append(f"{counted(len(exempted), 'replay')} exempted")
+        return overrides
+
     def require(self, what: str) -> None:
         """Refuse what cannot be done to a goal of this status."""
         if what not in MAY[self.status]:
@@ -257,46 +264,57 @@ def _in_words(wording: Wording) -> str:
 
 
 @dataclass
-class Plan:
-    run: str
-    session: str
-    brief: str
-    constraints: str
-    goal_mode: str
-    objective: str
-    repository: Repository
-    created_at: str
-    updated_at: str
-    last: PlanRow  # of the plan itself, not of the session's goal
+class Plan(Case):
+    """A plan as its rows tell it: a case whose items are goals. `by_id` has what is known of each goal."""
+
+    by_id: dict[str, Goal] = field(default_factory=dict)
+    updated_at: str = ""
+    last: PlanRow = field(default_factory=NO_ROW.copy)  # of the plan itself, not of the session's goal
     tool: ToolGoal = NO_GOAL  # the session's goal
-    goals: list[Goal] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)  # what the user asked for, as a hook heard them type it
-    left_out: list[str] = field(default_factory=list)  # goals that the user typed, and that are none of these
     handoff: Handoff | None = None  # by whom, and to which workflow; None while it is worked on here
-    let_through: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, repairs of its ledger
-    outcome: Outcome | None = None  # how it ended, once no goal is open
-    ended_at: str = ""
-    files_at_end: FilesAtEnd | None = None
-    passed: list[str] = field(default_factory=list)  # goals that were complete at some time
-    seq: int = 0
+    let_through: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, damage of its ledger
+
+    @property
+    def created(self) -> PlanRow:
+        return cast("PlanRow", self.started)
+
+    @property
+    def created_at(self) -> str:
+        return str(self.created["ts"])
+
+    @property
+    def constraints(self) -> str:
+        return self.created["constraints"]
+
+    @property
+    def goal_mode(self) -> str:
+        return self.created["goalMode"]
+
+    @property
+    def objective(self) -> str:
+        return self.created["objective"]
+
+    @property
+    def requests(self) -> list[str]:
+        """What the user asked for, as a hook heard them type it."""
+        return self.created.get("requests") or []
 
     @property
     def is_open(self) -> bool:
         return bool(self.open_goals)
 
     @property
-    def root(self) -> str:
-        return str(self.repository.get("root") or "")
+    def outcome(self) -> Outcome | None:
+        """How it ended, once no goal is open."""
+        return self.ended["outcome"] if self.ended is not None else None
 
     @property
-    def base(self) -> str | None:
-        """The commit its work started from."""
-        return self.repository.get("base")
+    def goals(self) -> list[Goal]:
+        return [self.by_id[item.id] for item in self.items]
 
     def goal(self, name: str) -> Goal:
-        for goal in self.goals:
-            if goal.id == name:
-                return goal
+        if name in self.by_id:
+            return self.by_id[name]
         there = ", ".join(goal.id for goal in self.goals)
         raise BadInput(f"there is no goal {name!r} in this plan", fix=f"there are {there} (omo ultragoal status)")
 
@@ -327,7 +345,7 @@ class Plan:
         return None
 
     @property
-    def stuck(self) -> list[Goal]:
+    def to_retry(self) -> list[Goal]:
         """Return the blocked goals that can be tried again, those that wait for a person last. One whose review is open
         waits for the goals that resolve it."""
         stuck = [goal for goal in self.goals if goal.status in STUCK and not self.open_blockers_of(goal.id)]
@@ -362,12 +380,12 @@ class Plan:
             known.append(f"last time: {goal.evidence}")
         return known
 
-    def text_of(self, goal: Goal) -> str:
+    def text_of(self, item: CaseItem) -> str:
         """Return all that one has to know to work on a goal."""
-        lines = [goal.objective]
+        lines = [item.text]
         if self.constraints:
             lines += ["", "Constraints of the whole plan:", self.constraints]
-        if known := self.background(goal):
+        if known := self.background(self.by_id[item.id]):
             lines += ["", *(f"Background: {clip(fact, 400)}" for fact in known)]
         return "\n".join(lines)
 
@@ -404,6 +422,165 @@ class Plan:
                 return phase
         return "blocked"
 
+    # What its rows say
+
+    def read_row(self, row: PlanRow) -> None:
+        """Read what a row says of goals, of the session's goal and of handoffs."""
+        kind = row["kind"]
+        match kind:
+            case "plan_created":
+                self._know(row, [item.id for item in self.items])
+            case "goal_started":
+                goal = self._touch(row, "active")
+                goal.started_at = goal.started_at or row["ts"]
+            case "goal_checkpointed":
+                self._checkpoint(row)
+            case "steering_accepted":
+                self._steer(row)
+            case "review_blockers_recorded":
+                if row.get("goalId"):
+                    self._touch(row, "review_blocked").evidence = row["evidence"]
+                self._add(row)
+            case "blocker_classified":  # for one goal, or for whatever is under way or stuck
+                waits_for = row["evidence"] if row["classification"] == "human_blocked" else ""
+                name = row.get("goalId")
+                for goal in self.goals:
+                    if goal.id == name or (not name and goal.status in ("active", *STUCK)):
+                        goal.human_blocked = waits_for
+            case "reopened":
+                if self.tool.status == "complete":  # with the plan
+                    self.tool = replace(self.tool, status="active", updated_at=row["ts"])
+            case "handoff_marked" | "handed_off":
+                self._hand_off(row)
+            case "taken_up":
+                self.handoff = None
+            case "repaired":
+                self.let_through.append(damaged(ITS_LEDGER, row))
+        if kind == "goal_created":
+            self.ended = None
+        if kind in LEADS_TO:
+            self.tool = NO_GOAL if kind == "goal_dropped" else session_goal.after(self.tool, row)
+            if kind == "goal_resumed" and self.active is not None:
+                self.active.human_blocked = ""  # whoever goes on with what is under way waits for nobody
+        if kind not in LEADS_TO or kind == "goal_resumed":  # after which no blocker is the latest word
+            self.last = row
+
+    def _know(self, row: PlanRow, names: Sequence[str]) -> None:
+        self.by_id |= {name: Goal(self, name, row["ts"], row["ts"]) for name in names}
+        self.updated_at = row["ts"]
+
+    def _touch(self, row: PlanRow, status: str = "") -> Goal:
+        """Return the goal that a row names. With another status it has no receipt, and waits for nobody."""
+        goal = self.goal(str(row["goalId"]))
+        goal.updated_at = self.updated_at = row["ts"]
+        if status:
+            self.move(goal.id, status)
+            goal.receipt, goal.gate, goal.completed_at = NO_RECEIPT, {}, None
+            if status != "blocked":  # what only a person can do stays so, whichever was recorded first
+                goal.human_blocked = ""
+        return goal
+
+    def _checkpoint(self, row: PlanRow) -> None:
+        goal = self._touch(row, row["status"])
+        goal.evidence = row["evidence"]
+        if goal.status == "complete":  # which nothing is without a receipt
+            require_objects(row["qualityGateJson"])
+            goal.receipt, goal.gate = row["completionVerification"].copy(), row["qualityGateJson"]
+            goal.completed_at = row["ts"]
+
+    def _add(self, row: PlanRow, after: str = "") -> None:
+        items = []
+        for new in row["goals"]:
+            items.append(CaseItem(new["id"], new["title"], [], text=new["objective"], form=new.get("steering") or {}))
+        self.add(items, after)
+        self._know(row, [item.id for item in items])
+
+    def _steer(self, row: PlanRow) -> None:
+        # What is kept with a goal that was steered. A blocker stays one, so its own kind is kept.
+        reasons: Json = {name: row[name] for name in ("mutation", "evidence", "rationale")}
+        reasons["by"] = row.get("actor")
+        match row["mutation"]:
+            case "add_subgoal":
+                self._add(row)
+            case "split_subgoal" | "mark_blocked_superseded":
+                goal = self._touch(row, "superseded")
+                reasons["noReplacementRequired"] = True
+                if row["mutation"] == "split_subgoal":
+                    del reasons["noReplacementRequired"]
+                    reasons["replacementGoalIds"] = [new["id"] for new in row["goals"]]
+                    self._add(row, goal.id)
+                self.reword(goal.id, form={**goal.steering, **reasons})
+            case "reorder_pending":  # only the places of pending goals are dealt out anew
+                self.reorder(row["pendingGoalIds"])
+            case "revise_pending_wording":
+                goal = self._touch(row)
+                require_objects(row.get("previous"))
+                reasons["changedFields"] = row["changedFields"]
+                reasons["firstWording"] = goal.steering.get("firstWording", row.get("previous"))
+                words = {"description": row.get("title", goal.title), "text": row.get("objective", goal.objective)}
+                self.reword(goal.id, **words, form={**goal.steering, **reasons})
+
+    def _hand_off(self, row: PlanRow) -> None:
+        by = str(row.get("actor"))
+        if by == "agent" and self.handoff is None and self.is_open:
+            what = f"the plan was handed off with {counted(len(self.open_goals), 'open goal')}"
+            self.let_through.append(exception(what, by, "and then taken up again"))
+        self.handoff = {"by": by, "to": row.get("to")}
+
+    # What the engine asks
+
+    @property
+    def waits(self) -> CaseRow | None:
+        """A plan rests while it is handed off, while the session's goal is paused, and while all waits for a person."""
+        if not self.is_open:
+            return None
+        if self.handoff is not None:
+            return {"why": self.handoff_in_words, "question": "Go on with planning?", "pauses": True}
+        if self.tool.status == "paused":
+            why = self.tool.why or "the session's goal is paused"
+            return {"why": why, "question": TELL, "pauses": True}
+        if goal := self.waits_for_person:
+            return {"why": f"{goal.id} {goal.waits_in_words}", "question": TELL}
+        return None
+
+    @property
+    def waits_for_person(self) -> Goal | None:
+        """Return the goal that is next if all that is left waits for somebody."""
+        is_left = self.resolved is not None or self.first("active", "pending", "failed") is not None
+        goal = next(iter(self.to_retry), None)
+        return goal if goal is not None and goal.human_blocked and not is_left else None
+
+    def receipt_of(self, name: str) -> Json:
+        return {**self.by_id[name].receipt}
+
+    def last_result(self, item: str) -> ItemResult:
+        goal = self.by_id[item]
+        return {"notes": self.notes_of(goal), "overrides": goal.overrides}
+
+    def notes_of(self, goal: Goal) -> list[str]:
+        """Return what views show beside a goal."""
+        notes = [clip(str(note), 200) for note in goal.receipt.get("notes", [])]
+        if goal.human_blocked:
+            notes.append(goal.waits_in_words)
+        elif goal.status in ("failed", "blocked", "review_blocked") and goal.evidence:
+            notes.append(clip(goal.evidence, 160))
+        if goal.status == "superseded":
+            replacements = goal.steering.get("replacementGoalIds")
+            notes.append(f"replaced by {', '.join(replacements)}" if replacements else "nothing took its place")
+        if blockers := self.open_blockers_of(goal.id):
+            notes.append(f"blocked by {', '.join(blocker.id for blocker in blockers)}")
+        return notes
+
+    def shown(self, status: Status, viewer: Viewer) -> Status:
+        from omo.workflows.ultragoal import status as views
+
+        return views.shown(self, status, viewer)
+
+    def next_step(self, run: CaseRun) -> NextStep:
+        from omo.workflows.ultragoal import next_step  # which leans on receipts, and those on plans
+
+        return next_step.next_step(run)
+
     @property
     def is_human_blocked(self) -> bool:
         """The latest row says that only a person can go on."""
@@ -435,172 +612,17 @@ def new_ids(goals: Sequence[Goal], count: int) -> list[str]:
     return [f"G{highest + offset:03}" for offset in range(1, count + 1)]
 
 
-def fold(rows: Iterable[PlanRow], run: str = "") -> Plan | None:
-    """Make the plan of its rows, if it has begun. Raises Unreadable if a row does not have the shape of its kind."""
-    plan: Plan | None = None
-    for row in rows:
-        kind, seq = row.get("kind"), row.get("seq")
-        try:
-            is_of_plan = kind not in LEADS_TO or kind == "goal_resumed"  # after which no blocker is the latest word
-            if kind == CREATED:
-                plan = _created(row)
-            elif plan is not None:
-                apply(plan, row)
-        except (LookupError, TypeError, ValueError, AttributeError, BadInput):
-            raise Unreadable(f"row {seq} of the plan's ledger does not have the shape of {kind}") from None
-        if plan is not None:
-            plan.seq = seq if isinstance(seq, int) else 0
-            plan.last = row if is_of_plan else plan.last
-    if plan is not None and run not in ("", plan.run):
-        raise Unreadable(f"this is the ledger of plan {clip(plan.run, 60)}")
-    return plan
-
-
-def _created(row: PlanRow) -> Plan:
-    return Plan(
-        run=row["run"],
-        session=row["session"],
-        brief=row["brief"],
-        constraints=row["constraints"],
-        goal_mode=row["goalMode"],
-        objective=row["objective"],
-        repository=row["repository"].copy(),
-        created_at=row["ts"],
-        updated_at=row["ts"],
-        last=row,
-        goals=_new_goals(row),
-        requests=[str(text) for text in row.get("requests") or []],
-        left_out=list(row.get("leftOut") or []),
-    )
-
-
-def _new_goals(row: PlanRow) -> list[Goal]:
-    goals = []
-    for new in row["goals"]:
-        steering = new.get("steering") or {}
-        goals.append(Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering, receipt={}))
-    return goals
-
-
-def apply(plan: Plan, row: PlanRow) -> None:
-    """Apply one row; a newer omo may write kinds that change nothing here."""
-    match row.get("kind"):
-        case "goal_started":
-            goal = _touch(plan, row)
-            goal.status, goal.human_blocked, goal.receipt, goal.completed_at = "active", "", {}, None
-            goal.started_at = goal.started_at or row["ts"]
-        case "goal_checkpointed":
-            goal = _touch(plan, row)
-            if row["status"] not in STATUSES:
-                raise ValueError(row["status"])
-            goal.status, goal.evidence = row["status"], row["evidence"]
-            if goal.status != "blocked":  # what only a person can do stays so, whichever was recorded first
-                goal.human_blocked = ""
-            goal.receipt, goal.gate, goal.completed_at = {}, {}, None
-            if goal.status == "complete":  # which nothing is without a receipt
-                require_objects(row["qualityGateJson"])
-                goal.receipt, goal.gate = row["completionVerification"].copy(), row["qualityGateJson"]
-                goal.completed_at = row["ts"]
-                if goal.id not in plan.passed:
-                    plan.passed.append(goal.id)
-        case "steering_accepted":
-            _steer(plan, row)
-        case "review_blockers_recorded":
-            plan.outcome = None
-            if row.get("goalId"):
-                goal = _touch(plan, row)
-                goal.status, goal.evidence = "review_blocked", row["evidence"]
-                goal.human_blocked, goal.receipt, goal.completed_at = "", {}, None
-            plan.goals += _new_goals(row)
-        case "blocker_classified":  # for one goal, or for whatever is under way or stuck
-            waits_for = row["evidence"] if row["classification"] == "human_blocked" else ""
-            name = row.get("goalId")
-            for goal in plan.goals:
-                if goal.id == name or (not name and goal.status in ("active", *STUCK)):
-                    goal.human_blocked = waits_for
-        case "goal_created" | "goal_paused" | "goal_completed":
-            plan.tool = session_goal.after(plan.tool, row)
-        case "goal_dropped":
-            plan.tool = NO_GOAL
-        case "goal_resumed":
-            plan.tool = session_goal.after(plan.tool, row)
-            if plan.active is not None:
-                plan.active.human_blocked = ""  # whoever goes on with what is under way waits for nobody
-        case "plan_ended":
-            plan.outcome, plan.ended_at, plan.files_at_end = row["outcome"], row["ts"], row.get("files")
-        case "reopened":
-            plan.outcome = None
-            if plan.tool.status == "complete":  # with the plan
-                plan.tool = replace(plan.tool, status="active", updated_at=row["ts"])
-        case "handoff_marked" | "handed_off":
-            by = str(row.get("actor"))
-            if by == "agent" and plan.handoff is None and plan.is_open:
-                what = f"the plan was handed off with {counted(len(plan.open_goals), 'open goal')}"
-                plan.let_through.append(exception(what, by, "and then taken up again"))
-            plan.handoff = {"by": by, "to": row.get("to")}
-        case "taken_up":
-            plan.handoff = None
-        case "repaired":
-            plan.let_through.append(repaired(row))
-        case "adopted":
-            plan.session = row["session"]
-        case "moved":
-            plan.repository = {**plan.repository, "root": row["root"]}
-
-
-def _steer(plan: Plan, row: PlanRow) -> None:
-    match row["mutation"]:
-        case "add_subgoal":
-            plan.outcome = None
-            plan.goals += _new_goals(row)
-        case "split_subgoal" | "mark_blocked_superseded":
-            goal = _touch(plan, row)
-            goal.status, goal.human_blocked = "superseded", ""
-            goal.steering = {**goal.steering, **_reasons(row)}  # a blocker stays one, so its own kind is kept
-            if row["mutation"] == "split_subgoal":
-                goal.steering["replacementGoalIds"] = [new["id"] for new in row["goals"]]
-                after = plan.goals.index(goal) + 1
-                plan.goals[after:after] = _new_goals(row)
-            else:
-                goal.steering["noReplacementRequired"] = True
-        case "reorder_pending":  # only the places of pending goals are dealt out anew
-            wanted = [plan.goal(name) for name in row["pendingGoalIds"]]
-            for index, goal in enumerate(plan.goals):
-                if goal.status == "pending":
-                    plan.goals[index] = wanted.pop(0)
-        case "revise_pending_wording":
-            goal = _touch(plan, row)
-            goal.title, goal.objective = row.get("title", goal.title), row.get("objective", goal.objective)
-            known = goal.steering
-            require_objects(row.get("previous"))
-            first = known.get("firstWording", row.get("previous"))
-            goal.steering = {**known, **_reasons(row), "changedFields": row["changedFields"], "firstWording": first}
-
-
-def _reasons(row: PlanRow) -> Steered:
-    """Return what is kept with a goal that was steered."""
-    kept: Steered = {"mutation": row["mutation"], "evidence": row["evidence"], "rationale": row["rationale"]}
-    return {**kept, "by": row.get("actor")}
-
-
-def _touch(plan: Plan, row: PlanRow) -> Goal:
-    goal = plan.goal(str(row["goalId"]))
-    goal.updated_at = plan.updated_at = row["ts"]
-    plan.outcome = None
-    return goal
-
-
 def render(plan: Plan) -> dict[str, Any]:
     """Return what goals.json shows. People and other tools read it; omo itself folds the ledger."""
     return {
         "version": VERSION,
         "run": plan.run,
         "session": plan.session,
-        "brief": plan.brief,
+        "brief": plan.created["brief"],
         "constraints": plan.constraints,
         "goalMode": plan.goal_mode,
         "objective": plan.objective,
-        "repository": {name: plan.repository.get(name) for name in ("root", "git", "base")},
+        "repository": {"root": plan.root, "git": plan.created["git"], "base": plan.base},
         "createdAt": plan.created_at,
         "updatedAt": plan.updated_at,
         "goals": [render_goal(goal) for goal in plan.goals],

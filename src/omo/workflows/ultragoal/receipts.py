@@ -40,7 +40,7 @@ def is_last(plan: Plan, goal: Goal) -> bool:
 def mint(plan: Plan, goal: Goal, *, gate: Json, now: str, facts: Receipt) -> Receipt:
     """Make the receipt of a checkpoint that is about to be appended as the ledger's next row."""
     kind, digest = kind_for(plan, goal), canonical_digest(gate)
-    receipt_id = canonical_digest([plan.run, goal.id, plan.seq + 1, now, digest])[:32]
+    receipt_id = canonical_digest([plan.run, goal.id, plan.rows[-1]["seq"] + 1, now, digest])[:32]
     receipt: Receipt = {
         "schemaVersion": SCHEMA,
         "receiptId": receipt_id,

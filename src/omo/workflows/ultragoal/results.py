@@ -12,8 +12,9 @@ from omo.text import block, clip, counted
 from omo.work import gates
 from omo.work.status import LONGEST_TEXT, NextStep, Status
 from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.flow import STATUSES
 from omo.workflows.ultragoal.next_step import ALL_COMPLETE
-from omo.workflows.ultragoal.plan import STATUSES, STEERING, Plan, render_goal
+from omo.workflows.ultragoal.plan import STEERING, Plan, render_goal
 from omo.workflows.ultragoal.reviewers import independence_of
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 
@@ -44,7 +45,7 @@ def status(run: PlanRun, plan: Plan, shown: Status) -> Result:
     if not plan.is_open and step.action not in ("done", "complete-goal"):
         word = "active"  # without its last receipt it is not complete
     counts = Counter(goal.status for goal in plan.goals)
-    notes = list(run.problems)
+    notes = list(run.damage_lines)
     if edited := run.edited_view():
         notes.append(edited)
     goals = []
@@ -104,7 +105,7 @@ def handout(run: PlanRun, started: bool, notes: Sequence[str]) -> Result:
         "background": plan.background(goal),
     }
     lines = [f"{'Start' if started else 'Go on with'} {goal.id}: {clip(goal.title, 100)}", ""]
-    lines.append(block(plan.text_of(goal), LONGEST_TEXT))
+    lines.append(block(plan.text_of(goal.item), LONGEST_TEXT))
     lines.append("")
     known = [f"{gate.name} ({gates.in_words(gate)})" for gate in gates_of(run)]
     lines.append(GATE_ORDER + (f"Gates: {', '.join(known)}." if known else NO_GATE))

@@ -5,10 +5,6 @@ An agent is told the goal's contract and where the work began, and nothing of wh
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
-
-from omo.context import plugin_root
 from omo.json_text import Json
 from omo.proof import base
 from omo.text import clip, listed
@@ -16,7 +12,8 @@ from omo.work import agents, requests
 from omo.work.agents import AgentMessage, NoAnswer, Review
 from omo.work.briefs import quoted
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.flow import FLOW
+from omo.workflows.ultragoal.plan import NOT_REVIEWED, Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun
 
 TYPE_CHECKING = False
@@ -25,17 +22,6 @@ if TYPE_CHECKING:
     from omo.workflows.ultragoal.plan import Receipt, SeenReview
 
 
-@dataclass(frozen=True)
-class Reviewer:
-    """One agent: its `task`, and the `form` of the report it ends with. In the form of a verdict the first word is the
-    clean one. A report that leaves out one of `lanes` has no verdict."""
-
-    task: str
-    form: Json = field(default_factory=dict)
-    lanes: tuple[str, ...] = ()
-
-
-CLEANER = "skill-fragments/ultragoal/ai-slop-cleaner.md"
 # At the end of a plan the architect answers for what the user asked for, not only for the goals made of it.
 REQUEST = "requestStatus"
 REQUEST_FORM = {REQUEST: "MET | MISSING"}
@@ -44,41 +30,11 @@ OF_THE_REQUEST = (
     "it hold when it is tried? requestStatus is MET only if you saw that; else MISSING, and name under blockers what "
     "is not there. That no goal was made of something is no excuse."
 )
-ROLES = {
-    "architect": Reviewer(
-        "Review the work for {goal} of this project's plan: is it there as its words say, in architecture, product and "
-        "code? Change nothing.",
-        {
-            "architectureStatus": "CLEAR | WATCH | BLOCK",
-            "productStatus": "CLEAR | WATCH | BLOCK",
-            "codeStatus": "CLEAR | WATCH | BLOCK",
-            "recommendation": "APPROVE | COMMENT | REQUEST CHANGES",
-            "evidence": "what you read and ran, and what came out",
-            "commands": ["what you ran"],
-            "blockers": ["what has to change first"],
-        },
-        ("architectureStatus", "productStatus", "codeStatus"),
-    ),
-    "qa": Reviewer(
-        "Try to break the work for {goal} of this project's plan: from its words first, the code last, on the surface "
-        "that people use. Keep what you see as evidence of {goal}.",
-        {
-            "e2eStatus": "passed | failed",
-            "redTeamStatus": "passed | failed",
-            "evidence": "what you ran, and what came out",
-            "blockers": ["what does not hold"],
-        },
-        ("e2eStatus", "redTeamStatus"),
-    ),
-    "critic": Reviewer(
-        "Follow {cleaner} to the letter on the files that were changed for {goal} of this project's plan."
-    ),
-}
-INDEPENDENT = {f"omo:{role}": role for role, reviewer in ROLES.items() if reviewer.lanes}
+STEPS = {step.agent: step for step in FLOW.steps}
+INDEPENDENT = {agent: step.role for agent, step in STEPS.items() if step.lanes}
 ARCHITECT, QA = INDEPENDENT
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
-NOT_REVIEWED = "not reviewed independently"
 LONGEST = 8000
 MOST_FILES = 200  # in a brief
 MOST_CHANGED = 50  # in a receipt
@@ -87,7 +43,7 @@ MOST_CHANGED = 50  # in a receipt
 def _clean_words() -> dict[str, str]:
     """Return what a clean report says in each field; the last field that is there is its verdict."""
     clean = {}
-    for form in (REQUEST_FORM, *(reviewer.form for reviewer in ROLES.values()), {"status": "passed | failed"}):
+    for form in (REQUEST_FORM, *(step.form for step in FLOW.steps), {"status": "passed | failed"}):
         for name, words in form.items():
             if " | " in words:
                 clean[name] = words.partition(" | ")[0]
@@ -103,26 +59,23 @@ CLEAN = _clean_words()
 def review_brief(run: PlanRun, goal: Goal, role: str) -> str:
     """Return what the agent of this role is asked. With the plan's last goal the architect answers for all that the
     user typed."""
-    plan, reviewer = run.require_plan(), ROLES[role]
-    task = reviewer.task.format(goal=goal.id, cleaner=plugin_root() / CLEANER)
-    parts = [f"{task} Take nobody's word for how far it is; you were told nothing else."]
-    parts.append(f"{goal.id} {goal.title}:\n{quoted(goal.objective, LONGEST)}")
+    from omo.engine.asking import item_brief  # which loads all that judges are asked with
+
+    plan, step = run.require_plan(), FLOW.briefed[role]
+    parts = [f"{goal.id} {goal.title}:\n{quoted(goal.objective, LONGEST)}"]
     if plan.constraints:
         parts.append(f"It holds for the whole plan:\n{quoted(plan.constraints, LONGEST)}")
     if plan.base:
         began = f"The plan's work began at commit {plan.base}"
         parts.append(f"{began}: git diff {plan.base}, and what git does not know yet.")
-    form = reviewer.form
+    form = step.form
     if role == "critic":  # which has no shell to ask git
         parts.append(_files(_changed_files(run, plan, goal)))
     if role == "architect" and receipts.is_last(plan, goal) and (asked := requests_of(run, plan)):
         words = [quoted(text, LONGEST) for text in asked]
         parts += ["\n".join(["What the user asked for, as they typed it:", *words]), OF_THE_REQUEST]
         form = {**REQUEST_FORM, **form}
-    if form:
-        shown = json.dumps({"goal": goal.id, **form}, ensure_ascii=False)
-        parts.append(f"End with exactly one JSON object in this form:\n```json\n{shown}\n```")
-    return "\n\n".join(parts) + "\n"
+    return item_brief(step, goal.id, parts, {FLOW.unit: goal.id, **form} if form else {})
 
 
 def _files(changed: list[str] | None) -> str:
@@ -136,7 +89,7 @@ def _files(changed: list[str] | None) -> str:
 def _changed_files(run: PlanRun, plan: Plan, goal: Goal) -> list[str] | None:
     """Return the files changed since the goal began, if anybody can tell: they are known as the last reviewer before
     that saw them, else from the plan's start."""
-    began = plan.repository.get("files")
+    began = plan.started.get("files")
     for message in agents.messages_in(run.caller.events, INDEPENDENT):
         if message.files and plan.created_at <= message.ts <= (goal.started_at or ""):
             began = message.files
@@ -219,7 +172,7 @@ def last_report(text: str) -> Json:
 def read_verdict(text: str, agent: str) -> tuple[str, bool]:
     """Return the verdict in the last report of an agent's message, and whether it is clean. One that is not clean
     stands, whatever is said behind it: "a report that fails, and behind it what one that passes would say"."""
-    lanes = set(ROLES[INDEPENDENT[agent]].lanes)
+    lanes = set(STEPS[agent].lanes)
     verdicts: dict[str, str] = {}
     *earlier, report = _reports(text) or [{}]
     for each in [*(other for other in earlier if lanes & other.keys()), report]:

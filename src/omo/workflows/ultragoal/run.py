@@ -8,34 +8,34 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from omo import settings as all_settings
-from omo import table
 from omo.context import Context
 from omo.digest import sha256
+from omo.engine.runs import CaseRun, kind_of
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused, Unreadable
-from omo.proof import base, changes, git
+from omo.proof import git
 from omo.safe_open import regular_file
 from omo.settings import Settings
 from omo.state import ownership, paths, store
 from omo.text import counted
-from omo.work import gates, session
+from omo.work import damage, gates, session
 from omo.work.gates import Gates
-from omo.work.publish import publish_damage, publish_progress
-from omo.work.run import A, Caller, Kind, Run, caller_of, load
+from omo.work.run import A, Caller, caller_of, load
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import plan as plans
+from omo.workflows.ultragoal.flow import FLOW
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan, PlanRow, Repository
-from omo.workflows.ultragoal.summary import summarize
+from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan, PlanRow
+from omo.workflows.ultragoal.summary import told_besides, told_next
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo import options
     from omo.result import Result
+    from omo.state.rows import Summary
 
-CREATE = 'omo ultragoal create-goals --brief "…" (goals begin with @goal: TITLE at the start of a line)'
 ALTERNATIVES = [
     "change the plan: omo ultragoal steer --kind KIND --evidence TEXT --rationale TEXT",
     "hand a part to an executor agent",
@@ -43,12 +43,10 @@ ALTERNATIVES = [
     "one goal is stuck: omo ultragoal checkpoint --status blocked --evidence TEXT",
     f"only a person can go on: {CLASSIFY} --evidence TEXT",
 ]
-ROW = table.BY_KIND["ultragoal"]
-ULTRAGOAL: Kind[Plan] = Kind(ROW.kind, "ultragoal plan", "g", CREATE, ROW.directory, plans.fold)
-RUNS = ULTRAGOAL
+ULTRAGOAL = kind_of(FLOW)
 
 
-class PlanRun(Run[Plan]):
+class PlanRun(CaseRun):
     """A plan of a session, shown in goals.json and brief.md; without an id one that nobody has begun."""
 
     archived = ""  # where a plan lies that this one was made in place of, unfinished
@@ -64,13 +62,13 @@ class PlanRun(Run[Plan]):
 
     @property
     def plan(self) -> Plan | None:
-        return self.state
+        return cast("Plan | None", self.state)
 
     def require_plan(self) -> Plan:
         """Return the plan, whole and at home here."""
         if not self.id:
-            raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=CREATE)
-        return self.require_whole()
+            raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=FLOW.start)
+        return cast("Plan", self.require_whole())
 
     def named_goal(self, name: str | None) -> Goal:
         """Return the goal of that name; without a name, the one under way."""
@@ -81,7 +79,7 @@ class PlanRun(Run[Plan]):
             raise BadInput("no goal is under way", fix="name the one that is meant (omo ultragoal status)")
         return plan.active
 
-    def change(self, decide: Callable[[Plan | None], tuple[A, Sequence[Mapping[str, Any]]]]) -> A:
+    def change(self, decide: Callable[[Any], tuple[A, Sequence[Mapping[str, Any]]]]) -> A:
         answer = super().change(decide)
         self.write_views()
         return answer
@@ -89,18 +87,16 @@ class PlanRun(Run[Plan]):
     def change_plan(self, decide: Callable[[Plan], tuple[A, list[PlanRow]]]) -> A:
         """Decide on the plan under its lock."""
         self.require_plan()
-        return self.change_whole(decide)
+        return self.change_whole(cast("Callable[[Any], tuple[A, list[PlanRow]]]", decide))
 
-    def publish(self) -> NextStep:
+    def publish(self, step: NextStep | None = None, *, begins: bool = True, more: Summary | None = None) -> NextStep:
         """Bring the session's row up to the ledger, and return what comes next."""
-        step, plan = next_step(self), self.plan
-        if self.problems:
-            publish_damage(self)
-        elif plan is not None and (plan.is_open or step.action != "work-there"):
-            # In a copy of the project how the plan ended stays as it was told:
-            # tests/ultragoal/test_judged.py, test_in_a_copy_of_the_project_an_end_stays_as_it_was_told.
-            summary = summarize(plan, step, is_attended=self.base_settings.attended)
-            publish_progress(self, summary, session=self.caller.session)
+        step = step or next_step(self)
+        if self.plan is not None:
+            more = told_besides(self.plan, step, is_attended=self.base_settings.attended)
+            super().publish(told_next(self.plan, step), begins=begins, more=more)
+        elif self.id:
+            super().publish(step)
         return step
 
     def why_it_may_rest(self, then: str) -> str:
@@ -138,11 +134,13 @@ class PlanRun(Run[Plan]):
 
     def write_views(self) -> None:
         """Bring goals.json and brief.md up to the ledger. What was edited by hand is kept aside, never believed."""
-        if self.state is None:
+        plan = self.plan
+        if plan is None:
             return
-        shown = {**plans.render(self.state), "ledger": {"seq": self.state.seq, "prev": self.rows[-1].get("prev")}}
+        last = self.rows[-1]
+        shown = {**plans.render(plan), "ledger": {"seq": last["seq"], "prev": last.get("prev")}}
         wanted = json.dumps({**shown, "digest": _digest(shown)}, ensure_ascii=False, indent=2) + "\n"
-        brief = self.state.brief + "\n"
+        brief = plan.created["brief"] + "\n"
         self._write_view(self.snapshot, wanted, _is_ours)
         self._write_view(self.brief, brief, brief.__eq__)
 
@@ -173,10 +171,12 @@ def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = Fal
 
 def writes(verb: Callable[[PlanRun, argparse.Namespace, Context], Result]) -> options.Run:
     """Make the handler of a verb that changes the plan. Hooks are told also after a refusal: a crash may have left the
-    session behind the ledger, and damage makes the work wait."""
+    session behind the ledger."""
 
     def handle(arguments: argparse.Namespace, context: Context) -> Result:
         run = run_of(arguments, context)
+        if run.id:
+            damage.require_going_on(run)
         try:
             return verb(run, arguments, context)
         except OmoError:
@@ -212,17 +212,6 @@ def settings_at(root: str, commit: str | None) -> Settings:
         return all_settings.merged({}, store.parse(store.encode(text), name))
     except (NotEvaluable, Unreadable):
         return Settings()
-
-
-def repository(root: str) -> Repository:
-    """Return where a plan belongs, the commit its work starts from, and what differed from that then."""
-    files = base.take(root, os.environ, paths.state_dir(root, os.environ))
-    return {
-        "root": os.path.realpath(root),
-        "git": paths.repository(root),
-        "base": files["head"] or changes.head(Path(root)),
-        "files": files,
-    }
 
 
 def _digest(shown: dict[str, Any]) -> str:

@@ -25,8 +25,8 @@ from omo.work.status import Item, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import media, proof
-from omo.workflows.ultragoal.plan import Goal, Receipt
-from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, independence_of
+from omo.workflows.ultragoal.plan import NOT_REVIEWED, Goal, Receipt
+from omo.workflows.ultragoal.reviewers import independence_of
 from omo.workflows.ultragoal.run import load_plan
 
 KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"}
@@ -56,14 +56,14 @@ def sections(viewer: Viewer, status: Status) -> Sections:
     plan = run.plan
     if plan is None:
         return Sections()
-    brief = Attachment("The brief", "", about="what was asked for", text=plan.brief)
+    brief = Attachment("The brief", "", about="what was asked for", text=plan.created["brief"])
     whole = Section(plan.created_at, plan.updated_at, attachments=(brief,))
     items = {item.id: item for item in status.items}
     of_goals = {goal.id: _section(viewer, goal, items.get(goal.id)) for goal in plan.goals}
-    began = plan.repository.get("files")
+    began = plan.started.get("files")
     changed = None
     if began and plan.outcome is not None:
-        changed = base.changed_at_end(viewer.context.root, began, read_files(plan.files_at_end))
+        changed = base.changed_at_end(viewer.context.root, began, read_files((plan.ended or {}).get("files")))
     return Sections(of_goals, whole, base=began, changed=changed)
 
 

@@ -1,9 +1,8 @@
-"""What hooks are told of a plan: how much is open, what is next, who it waits for, and what they deny."""
+"""What hooks are told of a plan beside what they are told of every run: above all what they deny."""
 
 from __future__ import annotations
 
-from omo.text import clip
-from omo.work.status import LONGEST_SHORT, NextStep
+from omo.work.status import NextStep
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import CLASSIFY, Plan
 
@@ -11,47 +10,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Summary
 
-TELL = "Tell the agent when that is done."
+
+def told_next(plan: Plan, step: NextStep) -> NextStep:
+    """Return the step as Stop says it, which is short: the goal under way by its name."""
+    if step.action == "execute-goal":
+        return step._replace(why=f"{step.item} {plan.goal(step.item).title}", commands=())
+    return step
 
 
-def summarize(plan: Plan, step: NextStep, *, is_attended: bool) -> Summary:
-    following = step.short
-    if step.action == "execute-goal":  # for Stop, which is short: the goal under way by its name
-        following = clip(f"{step.item} {plan.goal(step.item).title}", LONGEST_SHORT)
-    summary: Summary = {
-        "run": plan.run,
-        "open": len(plan.open_goals),
-        "total": len(plan.required),
-        "next": following,
-        "deny": denials(plan, step),
-        "passed": plan.passed,
-    }
+def told_besides(plan: Plan, step: NextStep, *, is_attended: bool) -> Summary:
+    """Return what hooks are told besides: what they deny, and how the agent says that it cannot go on."""
+    more: Summary = {"deny": denials(plan, step)}
     if step.action == "resolve-blockers":  # it is said already that it is blocked
-        summary["wayOut"] = f"{CLASSIFY} --goal-id {step.item} --evidence TEXT"
+        more["wayOut"] = f"{CLASSIFY} --goal-id {step.item} --evidence TEXT"
     elif not plan.is_open:
-        summary["wayOut"] = ""
+        more["wayOut"] = ""
     if is_attended:
-        summary["attended"] = True
-    return {**summary, **_state(plan, step)}
-
-
-def _state(plan: Plan, step: NextStep) -> Summary:
-    if plan.outcome is not None and step.action == "done":
-        files = plan.files_at_end or {}
-        return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at, "files": files}
-    if not plan.is_open:  # a receipt is missing, or the session's goal is not complete
-        return {"state": "active"}
-    waits: Summary = {"state": "paused", "told": False, "own": True}
-    if plan.handoff is not None:
-        return {**waits, "why": plan.handoff_in_words, "question": "Go on with planning?"}
-    if step.who == "user":  # damage that only they can mend
-        question = f"Run in a terminal of your own: {step.commands[0].line}."
-        return {**waits, "state": "blocked", "why": step.why, "question": question, "damaged": True}
-    if plan.tool.status == "paused":
-        return {**waits, "why": plan.tool.why or "the session's goal is paused", "question": TELL}
-    if step.action == "wait":
-        return {"state": "blocked", "why": step.why, "question": TELL, "told": False}
-    return {"state": "active"}
+        more["attended"] = True
+    if plan.is_open and plan.handoff is not None:
+        more["madeWayFor"] = plan.handoff["to"] or ""
+    return more
 
 
 def denials(plan: Plan, step: NextStep) -> dict[str, str]:
@@ -60,7 +38,7 @@ def denials(plan: Plan, step: NextStep) -> dict[str, str]:
     goal = plan.active or next(iter(plan.open_goals), None)
     if goal is not None:
         classify = f"{CLASSIFY} --goal-id {goal.id} --evidence 'what only they can do'"
-        if plan.handoff is None and step.who != "user":
+        if plan.handoff is None:
             denied["ask"] = (
                 f"Ultragoal {goal.id} is open, so no question is put to the user now. Decide what you can and note it: "
                 'omo ultragoal steer --kind annotate_ledger --evidence "what you found" --rationale "what you decided"'

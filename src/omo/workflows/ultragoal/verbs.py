@@ -16,16 +16,16 @@ from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
 from omo.work import briefs, session
-from omo.work.files import Files
-from omo.work.lifecycle import left_by_others, left_elsewhere, put_aside_notes
+from omo.work.lifecycle import left_by_others, left_elsewhere, make_way_notes, replaced_notes
+from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, results
 from omo.workflows.ultragoal.brief import parse
+from omo.workflows.ultragoal.flow import FLOW
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import MODES, STEERING, Goal
-from omo.workflows.ultragoal.reviewers import ROLES, review_brief
+from omo.workflows.ultragoal.reviewers import review_brief
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, gates_of, run_of, writes
 from omo.workflows.ultragoal.session_goal import NONE
-from omo.workflows.ultragoal.status import plan_status
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.gate.proof import GateSubject
@@ -58,7 +58,7 @@ def register(commands: options.Commands) -> None:
     parser.add_argument("--retry-blocked", action="store_true", help="the same for a blocked one")
     about = "what a reviewer of a goal is asked, for that agent to read as its whole prompt"
     parser = options.command(verbs, "brief", about, brief)
-    parser.add_argument("role", choices=ROLES)
+    parser.add_argument("role", choices=FLOW.briefed)
     parser.add_argument("--goal-id", metavar="G", help="default: the one under way")
     options.command(verbs, "status", "the plan, its goals and receipts, and the next step", status)
     about = "record how a goal came out; complete runs the gates, fills its quality gate in and names what is missing"
@@ -123,7 +123,7 @@ def create_goals(run: PlanRun, arguments: argparse.Namespace, context: Context) 
         context.notes.append(other.text)
     context.notes += session.cancelled_notes(run.caller.row())
     brief = parse(_brief(arguments, context, run))
-    notes = put_aside_notes(run.caller, ULTRAGOAL.name)
+    notes = [*make_way_notes(run.caller, ULTRAGOAL.name), *replaced_notes(run.caller, ULTRAGOAL.name)]
     run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
     if run.archived:
@@ -178,15 +178,18 @@ def complete_goals(run: PlanRun, arguments: argparse.Namespace, context: Context
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
-    step = next_step(run)
     if run.plan is not None:
-        return results.status(run, run.plan, plan_status(run, run.plan, step, Files(run.caller.root)).believed)
-    others = []
+        from omo.engine import show
+
+        shown = show.status_of(run, Viewer(context, run.caller.session, caller=run.caller))
+        return results.status(run, run.plan, shown.believed)
+    others, step = [], next_step(run)
     if not run.problems:
         others = left_by_others("ultragoal", run.caller)
         step = left_elsewhere("ultragoal", "a plan of goals", run.caller) or step
-    data = {"exists": False, "status": "missing", "resumable": others, "problems": run.problems, "next": step.data}
-    return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=run.problems)
+    notes = list(run.damage_lines)
+    data = {"exists": False, "status": "missing", "resumable": others, "problems": notes, "next": step.data}
+    return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=notes)
 
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:

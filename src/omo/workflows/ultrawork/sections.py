@@ -7,7 +7,7 @@ import shlex
 from omo.proof import gate_runs
 from omo.text import clip
 from omo.work import gates, times
-from omo.work.sections import Attachment, Section, Sections, facts
+from omo.work.sections import Attachment, Notice, Section, Sections, facts
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultrawork.status import run_of
@@ -30,7 +30,10 @@ def sections(viewer: Viewer, status: Status) -> Sections:
     changed = None
     if status.outcome is not None and pinned.ran and pinned.ran[-1].changed is not None:
         changed = sorted(pinned.ran[-1].changed.keys() - set(pinned.left_out))
-    whole = Section(began=pinned.began_at)
+    let_through = []
+    for item in status.items:
+        let_through += [Notice("let through", clip(override, 300), item.id) for override in item.overrides]
+    whole = Section(began=pinned.began_at, notices=tuple(let_through))
     return Sections(of_gates, whole, base=pinned.base, left_out=pinned.left_out, changed=changed)
 
 

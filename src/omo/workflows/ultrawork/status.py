@@ -7,7 +7,8 @@ from omo.proof.typed_commands import typed
 from omo.state import ledger, paths, runtime
 from omo.state.rows import read_row
 from omo.text import block, clip, counted, listed
-from omo.work import gates, outcome, session
+from omo.work import gates, naming, outcome, session
+from omo.work.files import CHANGED_SINCE
 from omo.work.status import Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
     from omo.work.files import Files
 
 RUN = command("omo gate run")
+WHEN_COMPLETE = "when the work is complete"
 LONGEST_TAIL = 1200
 LONGEST_REFUSAL = 600
 
 
 def status(viewer: Viewer) -> Status | None:
     summary = viewer.row["work"].get(session.KIND, {})
-    chain = viewer.caller.chain
-    rows = chain.rows
+    rows = viewer.caller.chain.rows
     run = run_of(viewer)
     if not summary and not run and not len(gates.fold(rows, run)):
         return None
@@ -37,21 +38,16 @@ def status(viewer: Viewer) -> Status | None:
         ended_as = outcome.of(summary)
         headline = clip(outcome.in_words(ended_as), 300)
         items = tuple(item._replace(overrides=()) for item in items)  # which are exceptions of the end by now
-    if chain.problems and runtime.is_live(viewer.row):
-        why = "the session's ledger is not as omo wrote it, and no gate counts before you repair it"
-        repair = command("omo ledger repair --session", viewer.session)
-        next_step = NextStep("repair", why, (repair,), who="user")
-    else:
-        next_step = _next(viewer, summary, items, pinned)
     return Status(
         session.KIND,
         "gate",
         run=clip(run or "", 60),
         headline=headline,
         items=items,
-        next=next_step,
-        problems=tuple(chain.problems),
+        next=_next(viewer, summary, items, pinned),
+        problems=viewer.caller.damage_lines,
         outcome=ended_as,
+        is_of_session=True,
     )
 
 
@@ -106,7 +102,7 @@ def _mark(gate: gates.Gate) -> str:
 
 def _what_changed(last: gates.GateRun, now: base.Look | None) -> str:
     if now is None or now.changed is None or last.changed is None:
-        return "the tree has changed since"
+        return CHANGED_SINCE
     return clip("changed since: " + listed(base.differing(last.changed, now.changed)), 200)
 
 
@@ -119,7 +115,7 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
     # Where it was refused, the same word again is no way on: test_next_has_the_way_on_where_no_test_shows_the_work.
     own_word = command("omo ulw done --because", "why the work is done", lead="or, where no test can show it")
     if said := summary.get("refused"):
-        why = f"omo ulw done was refused when it was called last: {clip(str(said), LONGEST_REFUSAL)}"
+        why = naming.done_was_refused(said, LONGEST_REFUSAL)
         named = clip(str(summary.get("waysOn") or ""), LONGEST_REFUSAL)
         return NextStep("done", f"{why}; {named}", (command("omo ulw done"), own_word))
     if not items:
@@ -141,7 +137,7 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
             return NextStep("pin", why, (command(gates.pin_line(found[0], cwd)),))
         below = "" if found[0].cwd == "." else f" in {clip(found[0].cwd, 80)}"
         why = f"nothing has shown the work yet; it runs {clip(typed(found[0].argv), 120)}{below}"
-        ways = [command("omo ulw done", lead="when the work is complete")]
+        ways = [command("omo ulw done", lead=WHEN_COMPLETE)]
         if not _may_be_shown_by_tests(viewer.files, pinned):
             ways.append(own_word)
         return NextStep("done", why, tuple(ways))
@@ -150,7 +146,7 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
     why = "; ".join(filter(None, [_named("open", items, "failed", "open"), _named("stale", items, "stale")]))
     if any(item.mark == "failed" for item in items):
         return NextStep("run", why, (RUN,))
-    return NextStep("done", why, (command("omo ulw done", lead="when the work is complete"),))
+    return NextStep("done", why, (command("omo ulw done", lead=WHEN_COMPLETE),))
 
 
 def _may_be_shown_by_tests(files: Files, pinned: gates.Gates) -> bool:

@@ -74,6 +74,7 @@ def _question(name: str, function: str, **more: Any) -> Question:
 FLOW = Flow(
     name="verify",
     unit="goal",
+    title="Verified goals",
     run_name="goal",
     prefix="g",
     read=read,

@@ -42,7 +42,7 @@ def goal_data(runs: FiledRuns, case: Case, owed: list[Owed], files: Files) -> Js
         "answers": answers,
         "checks": case.looked.get("checks", []),
         "overrides": let_stand(runs, case.item.id),
-        "inputs": [each.data for each in runs.inputs(case)],
+        "inputs": runs.inputs(case),
     }
     if case.item.every:
         data["streak"] = streak_of(case).data(case.item.every, runs.caller.now)

@@ -27,7 +27,14 @@ from omo.work import briefs, session
 from omo.work.citations import LONGEST_TEXT
 from omo.work.files import Files
 from omo.work.judge import JUDGE
-from omo.work.lifecycle import called_off, left_elsewhere, put_aside, put_aside_notes
+from omo.work.lifecycle import (
+    give_up_for_another,
+    left_elsewhere,
+    make_way_notes,
+    replaced_notes,
+    replaces,
+    require_room,
+)
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.verify import claims
@@ -122,18 +129,15 @@ def _meant(arguments: argparse.Namespace, runs: FiledRuns) -> str:
     return names[0]
 
 
-def _goals(arguments: argparse.Namespace, context: Context) -> FiledRuns:
-    """Read the goals, for the session whose Stop holds until they are finished; for none outside the host.
-
-    If one is damaged, its session waits for the user from now on.
-    """
+def _goals(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> FiledRuns:
+    """Read the goals, for the session whose Stop holds until they are finished; for none outside the host."""
     try:
-        name = context.session(getattr(arguments, "session", None))
+        name = context.session(getattr(arguments, "session", None), mends=not looks)
     except BadInput:
         name = ""
     runs = FiledRuns(FLOW, caller_of(context, name))
-    if runs.damaged:
-        runs.publish()
+    if not looks:
+        runs.require_going_on()
     return runs
 
 
@@ -207,6 +211,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify import lessons
 
     runs = _goals(arguments, context)
+    require_room(FLOW.name, runs.caller)
     lines: list[str] = []
     notes: list[str] = []
     seen = None
@@ -219,9 +224,9 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     name = _meant(arguments, runs)
     is_new = open_round(runs, name, again=arguments.again)
     verdict = look_now(runs.run(name), seen)
-    notes += put_aside_notes(runs.caller, FLOW.name)
-    if (user := called_off(runs.caller, FLOW.name)) is not None:
-        put_aside(user, FLOW.name)
+    notes += [*make_way_notes(runs.caller, FLOW.name), *replaced_notes(runs.caller, FLOW.name)]
+    if (user := replaces(runs.caller, FLOW.name)) is not None:
+        give_up_for_another(user, FLOW.name)
         runs.caller.forget()
     runs.publish(began=name)
     case, files = runs.case(name), Files(context.root)
@@ -341,13 +346,13 @@ def _note_others(context: Context, runs: FiledRuns) -> None:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    runs = _goals(arguments, context)
+    runs = _goals(arguments, context, looks=True)
     _note_others(context, runs)
     if arguments.goal:
         return _status_of(runs, runs.case(arguments.goal), Files(context.root))
     lines = [_goal_line(runs, case) for case in runs.cases.values()]
-    if not lines and runs.damaged:
-        raise runs.damaged[0].damage()
+    if not lines and runs.lost:
+        raise runs.lost[0].lost()
     if not lines:
         lines.append("No goal is filed. omo verify add --file GOAL")
     overrides = []
@@ -357,8 +362,8 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     goals = []
     for name, case in runs.cases.items():
         goals.append({"goal": name, "title": case.item.description, "status": runs.state(case)})
-    data = {"goals": goals, "overrides": overrides, "problems": runs.problems}
-    return Result(data, "\n".join(lines), notes=runs.problems)
+    data = {"goals": goals, "overrides": overrides, "problems": runs.damage_lines}
+    return Result(data, "\n".join(lines), notes=runs.damage_lines)
 
 
 def _status_of(runs: FiledRuns, case: Case, files: Files) -> Result:
@@ -371,7 +376,7 @@ def _status_of(runs: FiledRuns, case: Case, files: Files) -> Result:
         due = "due now" if data["streak"]["due"] else f"due {data['streak']['dueAt']}"
         streak = streak_of(case)
         lines.append(f"  {streak.text}, achieved {counted(streak.count, 'time')}, {due}")
-    return Result(data, "\n".join(lines), notes=runs.problems)
+    return Result(data, "\n".join(lines), notes=runs.damage_lines)
 
 
 def _goal_line(runs: FiledRuns, case: Case) -> str:

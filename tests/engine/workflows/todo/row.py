@@ -8,7 +8,7 @@ from omo.table import EngineWorkflow
 
 
 class TodoWorkflow(EngineWorkflow):
-    kind, title, unit = "todo", "Tasks", "task"
+    kind = "todo"
     commands: Mapping[str, tuple[str, str]] = {"todo": ("flow", "a to-do list: start, judge, status")}
     home = "todo"
     words = "todo"
