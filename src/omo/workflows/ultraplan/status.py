@@ -77,7 +77,7 @@ def in_lines(loaded: RunStatus) -> list[str]:
     status, state = status_of(loaded), loaded.state
     plan, *facts = status.facts
     lines = [plan, f"base: {state.base or 'none, nothing was begun'}"]
-    exceptions = state.exceptions
+    exceptions = ends.exceptions(state)
     if status.outcome is not None:
         exceptions = status.outcome["exceptions"]
         lines.append(f"ended as: {state.how}, {outcome.in_words(status.outcome)}")
