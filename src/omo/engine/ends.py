@@ -77,6 +77,26 @@ def _after_the_end(run: CaseRun, case: Case) -> NextStep:
     return NextStep("tell-user", why, ways_on(case))
 
 
+def require_over(run: CaseRun | None, *, is_replaced: bool) -> None:
+    """Allow one run per session at a time, but in place of one that was let go and that the user asked to replace.
+
+    A damaged run is in the way until the user has sealed it.
+    """
+    if run is None:
+        return
+    if run.problems:
+        if is_over(run):
+            return
+        rows.publish_damage(run)
+        raise run.damage()
+    if run.state is not None and run.state.is_open and not is_replaced:
+        case, flow = run.require_whole(), run.flow
+        raise Refused(
+            f"{run.kind.what} {run.id} of this session is under way: {case.headline}",
+            fix=f"go on with it: {flow.status_command}; or {flow.abandon}",
+        )
+
+
 def is_over(run: CaseRun) -> bool:
     """Return whether the session was told that the run is over, while its ledger was whole."""
     summary = run.caller.summary(run.flow.name)
@@ -229,7 +249,7 @@ def _why_ended(case: Case, how: How, by: str, reason: str) -> str:
 
 
 def exceptions(case: Case) -> list[LetThrough]:
-    """Return what the run was let off: steps, items of the run before it, gates that fail, and what its workflow names."""
+    """Return what the run was let off: steps, items of the run before it, gates that fail, what its workflow names."""
     starter = case.started_by
     exceptions = [outcome.repaired(row) for row in case.rows if row["kind"] == "repaired"]
     if case.reduced_scope:

@@ -109,6 +109,10 @@ class PlanState(Case):
     def word(self) -> str:
         return "blocked" if self.waiting else self.how or "active"
 
+    @property
+    def headline(self) -> str:
+        return f"{self.word}, audit {self.look.audit.words}" if self.look is not None and self.is_open else self.word
+
     # Its steps
 
     @property

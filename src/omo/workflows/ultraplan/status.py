@@ -42,7 +42,6 @@ def shown(state: PlanState, status: Status) -> Status:
     if loaded.unknown and not loaded.audit.steps:  # not even the plan can be read
         problems.append(loaded.unknown)
     return status._replace(
-        headline=f"{state.word}, audit {loaded.audit.words}" if state.is_open else state.word,
         facts=tuple(_facts(loaded)),
         overrides=tuple(clip(override, 200) for override in state.overrides),
         problems=tuple(clip(problem, 300) for problem in problems),
