@@ -9,7 +9,7 @@ from omo.engine.case import NO_ROW, Case, CaseRow, marks_of
 from omo.engine.flow import Flow
 from omo.errors import Refused
 from omo.text import clip, counted
-from omo.work import outcome
+from omo.work import damage, outcome
 from omo.work import publish as rows
 from omo.work.lifecycle import left_elsewhere, require_reason
 from omo.work.status import Command, NextStep, command, named, units
@@ -50,11 +50,8 @@ def next_step(run: CaseRun, seen: Case | None = None) -> NextStep:
     if case is not None and (step := case.next_step(run)) is not None:
         return step
     begin = command(flow.start)
-    if case is None or run.problems:
-        if is_over(run):
-            return NextStep("start", "the run is over, and its ledger is not as omo wrote it", (begin,))
-        why = f"the ledger is not as omo wrote it ({clip(run.problems[0], 100)}), so nothing can be judged on it"
-        return NextStep("repair", why, (run.repair,), who="user")
+    if case is None or run.is_lost:
+        return NextStep("start", f"it cannot go on: {clip(run.why_lost, LONGEST)}", (begin,))
     if case.ended is not None:
         return _after_the_end(run, case)
     why = f"{named(case.remaining)} open, {case.round_of}"
@@ -80,27 +77,17 @@ def _after_the_end(run: CaseRun, case: Case) -> NextStep:
 def require_over(run: CaseRun | None, *, is_replaced: bool) -> None:
     """Allow one run per session at a time, but in place of one that was let go and that the user asked to replace.
 
-    A damaged run is in the way until the user has sealed it.
+    One that cannot go on is ended.
     """
     if run is None:
         return
-    if run.problems:
-        if is_over(run):
-            return
-        rows.publish_damage(run)
-        raise run.damage()
+    damage.require_going_on(run)
     if run.state is not None and run.state.is_open and not is_replaced:
         case, flow = run.require_whole(), run.flow
         raise Refused(
             f"{run.kind.what} {run.id} of this session is under way: {case.headline}",
             fix=f"go on with it: {flow.status_command}; or {flow.abandon}",
         )
-
-
-def is_over(run: CaseRun) -> bool:
-    """Return whether the session was told that the run is over, while its ledger was whole."""
-    summary = run.caller.summary(run.flow.name)
-    return summary.get("run") == run.id and (bool(summary.get("cleared")) or summary.get("state") == "done")
 
 
 def question(case: Case, step: NextStep) -> str:
@@ -251,7 +238,8 @@ def _why_ended(case: Case, how: How, by: str, reason: str) -> str:
 def exceptions(case: Case) -> list[LetThrough]:
     """Return what the run was let off: steps, items of the run before it, gates that fail, what its workflow names."""
     starter = case.started_by
-    exceptions = [outcome.repaired(row) for row in case.rows if row["kind"] == "repaired"]
+    exceptions = [outcome.damaged(outcome.ITS_LEDGER, row) for row in case.rows if row["kind"] == "repaired"]
+    exceptions += case.last_judged.get("damaged") or []
     if case.reduced_scope:
         exceptions.append(outcome.exception("reduced scope", starter, clip(case.reduced_scope, LONGEST)))
     for entry in case.after.get("dropped") or []:

@@ -73,7 +73,7 @@ class PlanState(Case):
     def next_step(self, run: CaseRun) -> NextStep | None:
         from omo.workflows.ultraplan import next_step, run_audit
 
-        return None if run.problems else next_step.next_step(self.look or run_audit.look_at(run))
+        return None if run.is_lost else next_step.next_step(self.look or run_audit.look_at(run))
 
     def shown(self, status: Status, viewer: Viewer) -> Status:
         from omo.workflows.ultraplan import status as views

@@ -281,10 +281,10 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         **_data(state, step),
         "audit": loaded.audit.to_json(),
         "edited": loaded.edited,
-        "problems": loaded.run.problems,
+        "problems": list(loaded.run.damage_lines),
     }
     lines = [f"Plan session {state.run}: {state.word}", *(f"  {line}" for line in in_lines(loaded))]
-    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=loaded.run.problems)
+    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=list(loaded.run.damage_lines))
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
@@ -292,9 +292,10 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
 
     if arguments.failed is None and (arguments.error or arguments.tried):
         raise BadInput("--error and --tried belong to --failed STEP", fix="omo plan finish --help")
+    caller = _caller(arguments, context)
     if arguments.abandon is None:
-        reopen_if_changed(_caller(arguments, context), FLOW.name)
-    run = require_run(FLOW, _caller(arguments, context), arguments.named)
+        reopen_if_changed(caller, FLOW.name)
+    run = require_run(FLOW, caller, arguments.named)
     if arguments.abandon is not None:
         done = finishing.abandon(run, arguments.abandon, handoff=arguments.handoff)
     else:
