@@ -45,13 +45,16 @@ class ItemStatus:
     """One status that an item can have, and the heading under which a judgement lists such items.
 
     `drawn` says how views draw it: `done` has passed, `waiting` is left alone, `failed` and `open` are work. For a
-    regression omo names the files that changed since the item passed.
+    regression omo names the files that changed since the item passed. Of items that are closed one by one, `may` says
+    what may be done to one with this status, and `way` how it goes on from there.
     """
 
     name: str
     drawn: Drawn
     heading: str
     is_regression: bool = False
+    may: tuple[str, ...] = ()
+    way: str = ""
 
 
 @dataclass(frozen=True)
