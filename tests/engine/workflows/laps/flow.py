@@ -9,7 +9,7 @@ from typing import Any
 
 from omo.engine.case import CaseItem
 from omo.engine.flow import Flow, ItemMark, ItemStatus, RoundStep
-from omo.proof.checks import dump, ids_of, parse_checks
+from omo.proof.checks import JudgeCheck, dump, ids_of, parse_checks
 
 MOST_FAILURES = 3
 STEPS = (
@@ -35,6 +35,8 @@ def read(path: Path) -> list[CaseItem]:
         listed = parse_checks(entry.pop("checks"))
         checks: list[Any] = []
         for name, check in zip(ids_of(listed), listed, strict=True):
+            if isinstance(check, str):
+                check = JudgeCheck(id=name, type="judge", question=check)
             checks.append({**dump(check), "id": name})  # type: ignore[dict-item]
         items.append(CaseItem(entry.pop("id"), entry.pop("description"), checks, **entry))
     return items
