@@ -197,7 +197,6 @@ def test_status_opens_each_file_once_and_no_more_with_many_runs_before(project: 
 
 
 def test_a_session_without_a_kind_of_work_opens_none_of_its_ledgers(project: Project) -> None:
-    project.write("criteria.json", CRITERIA)
     begin_and_give_up(project, OTHER)
     project.user("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead the file.", "--session", OTHER)
     project.user("state", "clear", "--mode", "ultragoal", "--force", "--session", OTHER)

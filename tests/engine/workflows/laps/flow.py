@@ -9,6 +9,7 @@ from typing import Any
 
 from omo.engine.case import CaseItem
 from omo.engine.flow import Flow, ItemMark, ItemStatus, RoundStep
+from omo.errors import BadInput
 from omo.proof.checks import JudgeCheck, dump, ids_of, parse_checks
 
 MOST_FAILURES = 3
@@ -30,8 +31,11 @@ STEPS = (
 
 def read(path: Path) -> list[CaseItem]:
     """Read `{"criteria": [{"id": "C1", "description": …, "checks": […]}]}`; what else it says is the item's."""
+    given = json.loads(path.read_text(encoding="utf-8"))
+    if "criteria" not in given:
+        raise BadInput("the file names no criteria", fix="write them down")
     items = []
-    for entry in json.loads(path.read_text(encoding="utf-8"))["criteria"]:
+    for entry in given["criteria"]:
         listed = parse_checks(entry.pop("checks"))
         checks: list[Any] = []
         for name, check in zip(ids_of(listed), listed, strict=True):
