@@ -33,7 +33,7 @@ def read(path: Path) -> list[CaseItem]:
     """Read `{"criteria": [{"id": "C1", "description": …, "checks": […]}]}`; what else it says is the item's."""
     given = json.loads(path.read_text(encoding="utf-8"))
     if "criteria" not in given:
-        raise BadInput("the file names no criteria", fix="write them down")
+        raise BadInput("no criteria", fix="add some")
     items = []
     for entry in given["criteria"]:
         listed = parse_checks(entry.pop("checks"))
