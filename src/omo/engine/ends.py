@@ -125,7 +125,7 @@ def _receipt(case: Case) -> dict[str, object]:
 def record_early(run: CaseRun, missing: list[str]) -> int:
     """Record that a verdict was asked for over steps that did not happen, and return how often that was so far.
 
-    The last attempt that the flow allows ends the run. Before it the round stays open, so that the steps can be made up.
+    The last attempt that the flow allows ends the run. Before it the round stays open, so that they can be made up for.
     """
     flow = run.flow
 
