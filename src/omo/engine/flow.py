@@ -113,7 +113,7 @@ class Answered:
 class Question:
     """One question that the working agent itself answers: `read` reads an answer strictly, and `judge` judges it.
 
-    `form` shows what an answer looks like. The question is answered `after` another. `gates`: a round that needs the
+    `form` shows what an answer looks like. The question is answered `after` another. `decides`: a round that needs the
     answer does not pass without it. `is_repeatable`: the answer of one item may be that of another, word for word.
     """
 
@@ -121,7 +121,7 @@ class Question:
     judge: Callable[[CaseRun, Any], Answered]
     form: str = ""
     after: str = ""
-    gates: bool = True
+    decides: bool = True
     is_repeatable: bool = False
 
 
@@ -148,7 +148,7 @@ class Flow:
     letter: str = ""
     rounds: int = 5
     most_rounds: int = 50
-    most_early: int = 3  # how often a verdict may be asked for over steps that did not happen
+    most_early: int = 3  # so many verdicts asked for over steps that did not happen end the run
     small_change: int = 50  # lines; below that a step may be skipped
     needs: Callable[[Case], tuple[str, ...]] = lambda case: ()  # questions that the working agent itself has to answer
     answers: Mapping[str, Question] = field(default_factory=dict)  # these, by name
