@@ -46,7 +46,7 @@ def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
     if not doubts:
         facts.append("omo:architect and omo:qa were seen to find each clean")
         facts.append(f"{ARCHITECT} found all of it there that the user asked for with /omo:ultragoal, as they typed it")
-    lost_rows = damage.exceptions(run.caller, plan.created_at)
+    lost_rows = damage.exceptions(run.caller, plan.started_at)
     allowed: list[str] = []
     for goal in plan.required:
         allowed += goal.receipt.get("allowed") or []
