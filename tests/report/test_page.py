@@ -140,7 +140,6 @@ def test_a_forged_ledger_is_said_before_anything_else(tmp_path: Path) -> None:
     shop.ledger.write_text("\n".join([lines[0].replace("Read the file", "Do nothing"), *lines[1:]]) + "\n")
     found = gathered(shop)
     assert texts.says(found.verdict.text, "report-work-not-believed", kind="ultragoal")
-    assert "(line 2" in found.verdict.text
     assert found.notices[0].what == "damaged ledger"
 
 
