@@ -435,7 +435,7 @@ class Case:
 
     def add(self, items: Sequence[CaseItem], after: str = "") -> None:
         """Put new items into the run, at its end or behind another one. It goes on with them."""
-        place = [item.id for item in self.items].index(after) + 1 if after else len(self.items)
+        place = self._place(after) + 1 if after else len(self.items)
         self.items[place:place] = items
         self.marks |= {item.id: ItemMark(self.flow.begins_as) for item in items}
         self.ended = None
@@ -448,15 +448,19 @@ class Case:
 
     def reword(self, name: str, **words: Any) -> None:
         """Change what an item says. A run that has ended goes on with it."""
-        place = [item.id for item in self.items].index(name)
+        place = self._place(name)
         self.items[place] = replace(self.items[place], **words)
         self.ended = None
 
     def reorder(self, names: Sequence[str]) -> None:
         """Deal the places of these items out anew, in this order."""
-        by_name = {item.id: item for item in self.items if item.id in names}
-        wanted = iter(names)
-        self.items = [by_name[next(wanted)] if item.id in by_name else item for item in self.items]
+        wanted = [self.items[self._place(name)] for name in names]
+        for place, item in enumerate(self.items):
+            if item.id in names:
+                self.items[place] = wanted.pop(0)
+
+    def _place(self, name: str) -> int:
+        return [item.id for item in self.items].index(name)
 
     # The open round, or the last one
 
