@@ -107,8 +107,8 @@ def test_every_file_of_a_patch_is_looked_at(host: Host) -> None:
 def test_shell_commands_are_held_too(host: Host) -> None:
     open_fence(host)
     assert "rm -rf" in denied(bash(host, "rm -rf src/old"))
-    for command in ("echo x > README.md", ["bash", "-lc", "echo x > README.md"]):
-        assert texts.says(denied(bash(host, command)), "fence-outside", path="README.md")
+    for writes in ("echo x > README.md", ["bash", "-lc", "echo x > README.md"]):
+        assert texts.says(denied(bash(host, writes)), "fence-outside", path="README.md")
     for command in ("git status", "echo 'rm -rf /' > src/a.py", "omo plan status", "cat .env", 7, None):
         assert not denied(bash(host, command)), command
 
