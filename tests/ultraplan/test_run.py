@@ -241,8 +241,8 @@ STATES = [
     ("start, 1 3, recover", "execute", "omo plan finish --failed 2"),
     ("start, 1 3, fail", "escalate", "omo plan recover plan.md"),
     ("start, delete the plan", "execute", "omo plan finish --failed 1"),
-    ("start, damage the ledger", "repair", SEAL),
-    ("start, lose the ledger", "repair", SEAL),
+    ("start, damage the ledger", "start", "omo plan start"),
+    ("start, lose the ledger", "start", "omo plan start"),
     ("start, 1, rewrite history", "unknown", "omo plan finish --abandon"),
     ("start, give up", "start", "omo plan start plan.md"),
 ]
@@ -261,7 +261,7 @@ def test_every_state_names_a_command_that_leads_on_and_can_be_given_up(
     following = here.status()[1]
     assert following.action == action
     assert command in following.command
-    if action == "repair":
+    if "ledger" in way:
         return
     assert here.abandon().closed
     assert "fence" not in here.told()

@@ -50,11 +50,8 @@ def next_step(run: CaseRun, seen: Case | None = None) -> NextStep:
     if case is not None and (step := case.next_step(run)) is not None:
         return step
     begin = command(flow.start)
-    if case is None or run.problems:
-        if is_over(run):
-            return NextStep("start", "the run is over, and its ledger is not as omo wrote it", (begin,))
-        why = f"the ledger is not as omo wrote it ({clip(run.problems[0], 100)}), so nothing can be judged on it"
-        return NextStep("repair", why, (run.repair,), who="user")
+    if case is None or run.is_lost:
+        return NextStep("start", f"it cannot go on: {clip(run.why_lost, LONGEST)}", (begin,))
     if case.ended is not None:
         return _after_the_end(run, case)
     why = f"{named(case.remaining)} open, {case.round_of}"
@@ -75,12 +72,6 @@ def _after_the_end(run: CaseRun, case: Case) -> NextStep:
         again = command(f"{flow.start} --max-iterations N", lead="where they want it again")
         return NextStep("start", f"the user has answered since it ended: {why}", (again,))
     return NextStep("tell-user", why, ways_on(case))
-
-
-def is_over(run: CaseRun) -> bool:
-    """Return whether the session was told that the run is over, while its ledger was whole."""
-    summary = run.caller.summary(run.flow.name)
-    return summary.get("run") == run.id and (bool(summary.get("cleared")) or summary.get("state") == "done")
 
 
 def question(case: Case, step: NextStep) -> str:
@@ -132,9 +123,9 @@ def _receipt(case: Case) -> dict[str, object]:
 
 
 def record_early(run: CaseRun, missing: list[str]) -> int:
-    """Record that a verdict was asked for over steps that did not happen, and return for the how-manieth time.
+    """Record that a verdict was asked for over steps that did not happen, and return how often that was so far.
 
-    The last such attempt ends the run. Before it the round stays open, so that what is missing can still be done.
+    The last attempt that the flow allows ends the run. Before it the round stays open, so that they can be made up for.
     """
     flow = run.flow
 
@@ -226,7 +217,8 @@ def _why_ended(case: Case, how: How, by: str, reason: str) -> str:
 def _exceptions(case: Case) -> list[LetThrough]:
     """Return what the run was let off: steps, items of the run before it, gates that fail."""
     starter = case.started_by
-    exceptions = [outcome.repaired(row) for row in case.rows if row["kind"] == "repaired"]
+    exceptions = [outcome.damaged(outcome.ITS_LEDGER, row) for row in case.rows if row["kind"] == "repaired"]
+    exceptions += case.last_judged.get("damaged") or []
     if case.reduced_scope:
         exceptions.append(outcome.exception("reduced scope", starter, clip(case.reduced_scope, LONGEST)))
     for entry in case.after.get("dropped") or []:

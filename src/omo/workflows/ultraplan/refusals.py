@@ -12,9 +12,8 @@ from omo.proof import changes
 from omo.state.rows import EMPTY
 from omo.state.runtime import Change, part
 from omo.text import clip, counted
-from omo.work import requests
+from omo.work import damage, requests
 from omo.work.lifecycle import not_shown, replaces, require_reason, require_room
-from omo.work.publish import publish_damage
 from omo.work.run import Caller
 from omo.work.session import suspend
 from omo.workflows.ultraplan import critique
@@ -41,9 +40,7 @@ def require_free(caller: Caller, recovered: str = "") -> None:
     own = load_run(FLOW, caller)
     if own is None or own.id == recovered:
         return
-    if own.problems:
-        publish_damage(own)
-        raise own.damage()
+    damage.require_going_on(own)
     if own.state is not None and own.state.is_open and replaces(caller, FLOW.name) is None:
         own.require_whole()
         raise Refused(

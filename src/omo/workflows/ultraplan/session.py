@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from omo.engine.case import Case, CaseItem, CaseRow
-from omo.work.outcome import exception, repaired
+from omo.work.outcome import ITS_LEDGER, damaged, exception
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.verify import Verify
 
@@ -73,7 +73,7 @@ class PlanState(Case):
     def next_step(self, run: CaseRun) -> NextStep | None:
         from omo.workflows.ultraplan import next_step, run_audit
 
-        return None if run.problems else next_step.next_step(self.look or run_audit.look_at(run))
+        return None if run.is_lost else next_step.next_step(self.look or run_audit.look_at(run))
 
     def shown(self, status: Status, viewer: Viewer) -> Status:
         from omo.workflows.ultraplan import status as views
@@ -182,7 +182,7 @@ class PlanState(Case):
     def exceptions(self) -> list[LetThrough]:
         """What was let through without its proof: what, by whom, and why."""
         terms, by = self.terms, self.started_by
-        exceptions = [repaired(row) for row in self.rows if row["kind"] == "repaired"]
+        exceptions = [damaged(ITS_LEDGER, row) for row in self.rows if row["kind"] == "repaired"]
         if terms.unreviewed:
             exceptions.append(exception("no clean critique of the plan", by, terms.unreviewed))
         if terms.is_legacy:

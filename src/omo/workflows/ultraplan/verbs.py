@@ -290,10 +290,10 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         **_data(state, step),
         "audit": loaded.audit.to_json(),
         "edited": loaded.edited,
-        "problems": loaded.run.problems,
+        "problems": list(loaded.run.damage_lines),
     }
     lines = [f"Plan session {state.run}: {state.word}", *(f"  {line}" for line in in_lines(loaded))]
-    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=loaded.run.problems)
+    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=list(loaded.run.damage_lines))
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
