@@ -17,6 +17,8 @@ from tests.hooks.test_import_budget import unbudgeted
 from tests.hooks.test_tool_gates import AS_SUBAGENT, bash, denied, put_work
 from tests.ultrawork.shell_commands import DENIED, HARMLESS
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 IN_PROCESS = True
 
 PLAN = {"run": "p1", "state": "active", "open": 2, "total": 3, "next": "Step 2"}
@@ -107,8 +109,8 @@ def test_every_file_of_a_patch_is_looked_at(host: Host) -> None:
 def test_shell_commands_are_held_too(host: Host) -> None:
     open_fence(host)
     assert "rm -rf" in denied(bash(host, "rm -rf src/old"))
-    for command in ("echo x > README.md", ["bash", "-lc", "echo x > README.md"]):
-        assert texts.says(denied(bash(host, command)), "fence-outside", path="README.md")
+    for writes in ("echo x > README.md", ["bash", "-lc", "echo x > README.md"]):
+        assert texts.says(denied(bash(host, writes)), "fence-outside", path="README.md")
     for command in ("git status", "echo 'rm -rf /' > src/a.py", "omo plan status", "cat .env", 7, None):
         assert not denied(bash(host, command)), command
 
@@ -171,7 +173,7 @@ def test_a_cancel_takes_the_fence_down_until_the_user_goes_on(host: Host) -> Non
 
 
 @pytest.mark.parametrize("lets_go", ["/omo:stop-continuation", "stop the plan", "stop"])
-@pytest.mark.parametrize("task", ["ulw write the README", "/omo:ralph write the README"])
+@pytest.mark.parametrize("task", ["ulw write the README", "/omo:laps write the README"])
 def test_a_plan_that_the_user_let_go_fences_no_other_work(host: Host, lets_go: str, task: str) -> None:
     (host.project / "plan.md").write_text("# A plan\n")
     open_fence(host)

@@ -55,7 +55,7 @@ def test_on_a_full_disk_what_is_typed_is_answered(host: Host, prompt: str) -> No
 def test_on_a_full_disk_nothing_is_turned_on_and_the_user_reads_what_mends_it(host: Host) -> None:
     host.prompt("ulw fix it")
     host.prompt("/omo:stop-continuation")
-    for prompt in ("ulw fix it", "/omo:ralph fix it"):
+    for prompt in ("ulw fix it", "/omo:ultragoal fix it"):
         answer = without_room(host, "UserPromptSubmit", prompt=prompt)
         assert answer.says_to_user("prompt-not-turned-on-unwritable")
         assert "OMO_STATE_DIR" in answer.message
