@@ -45,13 +45,16 @@ class ItemStatus:
     """One status that an item can have, and the heading under which a judgement lists such items.
 
     `drawn` says how views draw it: `done` has passed, `waiting` is left alone, `failed` and `open` are work. For a
-    regression omo names the files that changed since the item passed.
+    regression omo names the files that changed since the item passed. Of items that are closed one by one, `may` says
+    what may be done to one with this status, and `way` how it goes on from there.
     """
 
     name: str
     drawn: Drawn
     heading: str
     is_regression: bool = False
+    may: tuple[str, ...] = ()
+    way: str = ""
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,7 @@ class Flow:
     checks_may_write: bool = False  # the results of checks stand, though their commands have changed files
     start_verb: str = "start"
     judge_verb: str = "judge"
+    abandon_verb: str = "abandon"
     started_row: str = "started"  # the kind of the row that begins a run, if a source names it
     round_row: str = "round"  # the kind of the row that opens a round
     early_row: str = "early"  # of the row that notes a verdict asked for too early
@@ -242,7 +246,7 @@ class Flow:
 
     @property
     def abandon(self) -> str:
-        return f'omo {self.verb} abandon "why it is given up"'
+        return f'omo {self.verb} {self.abandon_verb} "why it is given up"'
 
     @property
     def ask(self) -> str:
