@@ -175,12 +175,13 @@ def test_a_command_that_calls_omo_is_given_what_it_needs(codex: Codex) -> None:
         codex.shell(command).assert_silent()
 
 
+@pytest.mark.usefixtures("laps")
 @pytest.mark.parametrize(
-    "begins", ["ultragoal create-goals --brief '@goal: One'", "ralph start", "plan critique plan.md"]
+    "begins", ["ultragoal create-goals --brief '@goal: One'", "laps start --request 'make it'", "plan critique plan.md"]
 )
 def test_without_its_agents_whoever_begins_is_told(codex: Codex, tmp_path: Path, begins: str) -> None:
     home = {"CODEX_SESSION_ID": codex.session, "CODEX_HOME": str(tmp_path)}
-    codex.prompt("$omo:ralph make it work")
+    codex.prompt("$omo:ultraplan make it work")
     codex.write("plan.md", plan_text(1))
     words = shlex.split(begins)
     assert codex.omo(*words, by="user", env=home).says("host-lacks-agents")

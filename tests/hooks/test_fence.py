@@ -15,6 +15,8 @@ from tests.hooks.test_import_budget import unbudgeted
 from tests.hooks.test_tool_gates import AS_SUBAGENT, bash, denied, put_work
 from tests.ultrawork.shell_commands import DENIED, HARMLESS
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 IN_PROCESS = True
 
 PLAN = {"run": "p1", "state": "active", "open": 2, "total": 3, "next": "Step 2"}
@@ -170,7 +172,7 @@ def test_a_cancel_takes_the_fence_down_until_the_user_goes_on(host: Host) -> Non
 
 
 @pytest.mark.parametrize("lets_go", ["/omo:stop-continuation", "stop the plan", "stop"])
-@pytest.mark.parametrize("task", ["ulw write the README", "/omo:ralph write the README"])
+@pytest.mark.parametrize("task", ["ulw write the README", "/omo:laps write the README"])
 def test_a_plan_that_the_user_let_go_fences_no_other_work(host: Host, lets_go: str, task: str) -> None:
     (host.project / "plan.md").write_text("# A plan\n")
     open_fence(host)

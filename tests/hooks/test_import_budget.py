@@ -56,7 +56,7 @@ def unbudgeted(host: Host, event: str, script: str, **fields: object) -> list[st
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "and also the docs"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "ulw fix the flaky tests"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "ulw do what TASK.md says"}),
-        ("UserPromptSubmit", "user-prompt-submit", {"prompt": "/omo:ralph fix the flaky tests"}),
+        ("UserPromptSubmit", "user-prompt-submit", {"prompt": "/omo:ultragoal fix the flaky tests"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "stop ulw"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "that's wrong, you can stop now"}),
         ("UserPromptSubmit", "user-prompt-submit", {"prompt": "이제 그만해 주세요"}),

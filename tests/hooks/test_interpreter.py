@@ -146,7 +146,7 @@ def test_without_any_python_a_session_that_is_on_is_told_in_the_form_of_its_host
         for line in said.splitlines():
             json.loads(line)
         assert told(any_host, event, none, session="another") == "", event
-    for typed in ("ulw go on", "/omo:ralph x", "stop ulw"):
+    for typed in ("ulw go on", "/omo:ultragoal x", "stop ulw"):
         assert CANNOT_RUN in told(any_host, "UserPromptSubmit", none, session="another", prompt=typed)
     assert any_host.row()["ulw"]["enabled"]
 

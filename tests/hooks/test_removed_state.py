@@ -14,10 +14,12 @@ import pytest
 from omo.cli.setup import live_sessions
 from omo.digest import sha256
 from omo.state import runtime
-from tests.cli.test_lifecycle import begin_ralph
+from tests.cli.test_lifecycle import begin_laps
 from tests.hooks.conftest import SESSION, Host, command_of, note_starts
 from tests.kept import copied, git_init
 from tests.project import Project
+
+pytestmark = pytest.mark.usefixtures("laps")
 
 IN_PROCESS = True
 
@@ -59,7 +61,7 @@ def remove(host: Host) -> None:
 
 def after_a_command(host: Host) -> None:
     """The host's event behind an `omo` call of the agent's."""
-    host.send("PostToolUse", tool_name="Bash", tool_input={"command": "omo ralph start"})
+    host.send("PostToolUse", tool_name="Bash", tool_input={"command": "omo laps start"})
 
 
 def message_of(host: Host, on: str = "ultrawork") -> str:
@@ -80,10 +82,10 @@ def test_a_removed_state_is_told_once_at_the_next_stop_which_lets_go(host: Host)
 
 def test_a_removed_runtime_file_is_a_removed_state_and_what_was_on_is_named(host: Host) -> None:
     host.prompt("ulw fix it")
-    begin_ralph(Project(host.project))
+    begin_laps(Project(host.project))
     after_a_command(host)
     (Path(host.state) / "runtime.local.json").unlink()
-    assert host.stop().json == {"systemMessage": message_of(host, "ultrawork, ralph")}
+    assert host.stop().json == {"systemMessage": message_of(host, "ultrawork, laps")}
     host.stop().assert_silent()
 
 
@@ -227,13 +229,13 @@ def test_an_end_that_was_told_leaves_no_marker(host: Host, end: Callable[[Host, 
 
 def test_a_run_that_is_taken_up_takes_its_marker_along_until_it_is_cleared(host: Host) -> None:
     shell = Project(host.project)
-    begin_ralph(shell)
+    begin_laps(shell)
     after_a_command(host)
     assert recorded() == [SESSION]
     shell.check("resume", SESSION, "--session", "heir", by="user")
-    assert "session heir took ralph " in host.stop().json["systemMessage"]
+    assert "session heir took laps " in host.stop().json["systemMessage"]
     assert recorded() == ["heir"]
-    shell.check("state", "clear", "--mode", "ralph", "--session", "heir", "--force", by="user")
+    shell.check("state", "clear", "--mode", "laps", "--session", "heir", "--force", by="user")
     assert recorded() == []
 
 

@@ -12,6 +12,8 @@ import pytest
 from omo.state import paths, runtime
 from tests.hooks.conftest import SESSION, Host
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 IN_PROCESS = True
 
 MINIMUM = {
@@ -147,7 +149,7 @@ def test_a_prompt_typed_while_the_model_worked_is_let_in(
     rows = [{"type": "user", "sessionId": SESSION}]
     rows += [{"type": "queue-operation", "operation": one, "content": "/omo:stop-continuation"} for one in operations]
     transcript.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
-    for prompt in ("/omo:ralph fix the tests", "ulw fix the tests"):
+    for prompt in ("/omo:laps fix the tests", "ulw fix the tests"):
         host.prompt(prompt)
         assert host.stop(transcript_path=str(transcript)).blocks is blocks, prompt
 

@@ -56,7 +56,7 @@ def test_on_a_full_disk_what_is_typed_is_answered(host: Host, prompt: str) -> No
 def test_on_a_full_disk_nothing_is_turned_on_and_the_user_reads_what_mends_it(host: Host) -> None:
     host.prompt("ulw fix it")
     host.prompt("/omo:stop-continuation")
-    for prompt in ("ulw fix it", "/omo:ralph fix it"):
+    for prompt in ("ulw fix it", "/omo:ultragoal fix it"):
         told = without_room(host, "UserPromptSubmit", prompt=prompt).message
         assert " could not be turned on: " in told
         assert "or set OMO_STATE_DIR to a directory that is, and type it again." in told

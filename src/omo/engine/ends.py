@@ -123,9 +123,9 @@ def _receipt(case: Case) -> dict[str, object]:
 
 
 def record_early(run: CaseRun, missing: list[str]) -> int:
-    """Record that a verdict was asked for over steps that did not happen, and return for the how-manieth time.
+    """Record that a verdict was asked for over steps that did not happen, and return how often that was so far.
 
-    The last such attempt ends the run. Before it the round stays open, so that what is missing can still be done.
+    The last attempt that the flow allows ends the run. Before it the round stays open, so that they can be made up for.
     """
     flow = run.flow
 

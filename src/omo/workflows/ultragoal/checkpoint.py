@@ -105,7 +105,7 @@ def subject_of(run: PlanRun, goal: Goal, gate_file: str = "") -> GateSubject:
         root=Path(caller.root),
         state=caller.state,
         goal=f"ultragoal/{plan.run}/{goal.id}",
-        started_at=seconds(goal.started_at or plan.created_at),
+        started_at=seconds(goal.started_at or plan.started_at),
         changed=changed,
         control_globs=control_globs,
         name=goal.id,
@@ -149,7 +149,7 @@ def complete(
     plan = run.require_plan()
     goal = plan.goal(name)
     require_cited(run.caller, "--evidence", [evidence])
-    goal.require("complete")
+    plan.require(name, "complete")
     if step := tool_step(run, plan, goal):
         raise Refused(f"{goal.id} cannot be completed: {step.why}", fix=step.command)
     plan.tool.require_same(goal_json)
@@ -191,7 +191,7 @@ def _close(run: PlanRun, name: str, evidence: str, gate: Json, facts: Receipt) -
 
     def decide(plan: Plan) -> tuple[str | None, list[PlanRow]]:
         goal = plan.goal(name)
-        goal.require("complete")
+        plan.require(name, "complete")
         closed: PlanRow = {
             "kind": "goal_checkpointed",
             "goalId": name,

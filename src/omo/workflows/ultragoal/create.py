@@ -92,7 +92,7 @@ def _first_asked(run: PlanRun, typed: list[SessionEvent]) -> SessionEvent:
 
 
 def _made_at(run: PlanRun) -> str:
-    return run.plan.created_at if run.plan is not None else ""
+    return run.plan.started_at if run.plan is not None else ""
 
 
 def _left_out(text: str, brief: Brief) -> list[str]:

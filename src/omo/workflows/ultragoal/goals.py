@@ -54,7 +54,7 @@ def set_back(run: PlanRun, name: str, status: str, evidence: str, goal_json: obj
         plan.tool.require_same(goal_json)
         if (goal.status, goal.evidence) == (status, text):
             return False, []
-        goal.require(status)
+        plan.require(name, status)
         return True, [{"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": text}]
 
     return run.change_plan(decide)
@@ -135,7 +135,7 @@ def record_review_blockers(
     def decide(plan: Plan) -> tuple[tuple[str, bool], list[PlanRow]]:
         parent = plan.goal(goal_id)
         plan.tool.require_same(goal_json)
-        parent.require("review")
+        plan.require(parent.id, "review")
         blockers = plan.open_blockers_of(parent.id)
         steering: Json = {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence}
         (name,), new = goals_for(plan.goals, blockers, [(title, finding)], steering)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, cast
 
 from omo.engine.case import Case, CaseItem, CaseRow, ItemResult
-from omo.errors import BadInput, Refused
+from omo.errors import BadInput
 from omo.json_text import Json
 from omo.state.ledger_rows import From
 from omo.text import clip, counted, listed
@@ -131,30 +131,6 @@ POINTER = (
     "constraints of its brief; its ledger.jsonl is the record."
 )
 
-# status → what may be done to the goal. Whatever is not here is refused, with the way that leads there.
-MAY = {
-    "pending": ("start", "blocked", "split", "revise"),
-    "active": ("complete", "failed", "blocked", "review"),
-    "failed": ("retry", "complete", "failed", "blocked", "review"),
-    "blocked": ("retry", "blocked", "split", "supersede"),
-    "review_blocked": ("retry", "review", "supersede"),
-    "complete": ("complete", "review"),
-    "superseded": (),
-}
-WAYS_ON = {
-    "pending": "omo ultragoal complete-goals starts it, once no other goal is under way",
-    "active": "omo ultragoal checkpoint --goal-id {id} --status complete|failed|blocked --evidence TEXT; one that is "
-    "blocked can be replaced",
-    "failed": "omo ultragoal complete-goals --retry-failed; or omo ultragoal checkpoint --goal-id {id} "
-    "--status blocked --evidence TEXT: one that is blocked can be replaced",
-    "blocked": "omo ultragoal complete-goals --retry-blocked, or replace it: omo ultragoal steer --kind "
-    "mark_blocked_superseded|split_subgoal --goal-id {id} --evidence TEXT --rationale TEXT",
-    "review_blocked": "close its blockers first (omo ultragoal status), or omo ultragoal steer --kind "
-    "mark_blocked_superseded --goal-id {id} --evidence TEXT --rationale TEXT",
-    "complete": "what is complete stays so; findings reopen it: omo ultragoal record-review-blockers --goal-id {id} "
-    "--objective TEXT --evidence TEXT",
-    "superseded": "other goals took its place: omo ultragoal status",
-}
 CLASSIFY = "omo ultragoal classify-blocker --classification human_blocked"
 TELL = "Tell the agent when that is done."
 
@@ -250,14 +226,6 @@ class Goal:
             overrides.append(f"{counted(len(exempted), 'replay')} exempted")
         return overrides
 
-    def require(self, what: str) -> None:
-        """Refuse what cannot be done to a goal of this status."""
-        if what not in MAY[self.status]:
-            raise Refused(
-                f"goal {self.id} is {self.status}: {what} is not possible from there",
-                fix=WAYS_ON[self.status].format(id=self.id),
-            )
-
 
 def _in_words(wording: Wording) -> str:
     return f"{clip(str(wording['title']), 60)!r} ({clip(str(wording['objective']), 80)})"
@@ -277,10 +245,6 @@ class Plan(Case):
     @property
     def created(self) -> PlanRow:
         return cast("PlanRow", self.started)
-
-    @property
-    def created_at(self) -> str:
-        return str(self.created["ts"])
 
     @property
     def constraints(self) -> str:
@@ -623,7 +587,7 @@ def render(plan: Plan) -> dict[str, Any]:
         "goalMode": plan.goal_mode,
         "objective": plan.objective,
         "repository": {"root": plan.root, "git": plan.created["git"], "base": plan.base},
-        "createdAt": plan.created_at,
+        "createdAt": plan.started_at,
         "updatedAt": plan.updated_at,
         "goals": [render_goal(goal) for goal in plan.goals],
     }

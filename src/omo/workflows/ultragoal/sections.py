@@ -57,7 +57,7 @@ def sections(viewer: Viewer, status: Status) -> Sections:
     if plan is None:
         return Sections()
     brief = Attachment("The brief", "", about="what was asked for", text=plan.created["brief"])
-    whole = Section(plan.created_at, plan.updated_at, attachments=(brief,))
+    whole = Section(plan.started_at, plan.updated_at, attachments=(brief,))
     items = {item.id: item for item in status.items}
     of_goals = {goal.id: _section(viewer, goal, items.get(goal.id)) for goal in plan.goals}
     began = plan.started.get("files")

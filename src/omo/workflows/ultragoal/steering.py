@@ -145,7 +145,7 @@ KINDS: dict[str, type[Steering]] = {
 
 def _steered(plan: Plan, name: str, what: str) -> Goal:
     goal = plan.goal(name)
-    goal.require(what)
+    plan.require(name, what)
     return goal
 
 
