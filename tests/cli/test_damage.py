@@ -15,13 +15,15 @@ import pytest
 
 from omo.state import paths
 from tests.cli import test_plan_run as plans
-from tests.cli import test_ralph as ralph
 from tests.cli import test_ultragoal as goals
 from tests.cli import test_verify as verify
+from tests.engine.project import Project as LapsProject
+from tests.engine.project import criterion
 from tests.project import SESSION, Project
-from tests.ralph.project import criterion
 from tests.ultraplan.plans import carry_out
 from tests.verify.workshop import path_check
+
+pytestmark = pytest.mark.usefixtures("laps")
 
 CANNOT_GO_ON = "cannot go on: "
 
@@ -39,28 +41,29 @@ class Story:
     counts: Callable[[Project], dict[str, int]] = lambda project: {}
 
 
-# Ralph: a round that failed, and a verdict that came too early.
+# Laps: a round that failed, and a verdict that came too early.
 
 
-def begin_ralph(project: Project) -> None:
-    file = ralph.criteria(project, criterion(1), criterion(2))
-    project.check("ralph", "start", "--criteria", file, "--max-iterations", "4")
-    ralph.judged(project, C1="fail", C2="fail")
-    ralph.judged(project, C1="fail", C2="pass")
-    project.check("ralph", "judge", code=3)
+def begin_laps(project: Project) -> None:
+    project.write("criteria.json", json.dumps({"criteria": [criterion(1), criterion(2)]}))
+    project.check("laps", "start", "--criteria", "criteria.json", "--max-iterations", "4")
+    for of_second in ("fail", "pass"):
+        project.now += 100
+        LapsProject(project.root, now=project.now - 90, session=SESSION).judged(C1="fail", C2=of_second)
+    project.check("laps", "judge", code=3)
 
 
-def finish_ralph(project: Project) -> None:
+def finish_laps(project: Project) -> None:
     project.write("done-1.txt")
     project.write("done-2.txt")
     for agent in ("omo:planner", "omo:executor", "omo:qa", "omo:critic"):
         project.agent_ends(agent)
     project.check("gate", "add", "there", "--", "test", "-f", "done-1.txt")
-    project.agent("ralph", "judge", "--no-refine", "a line of text in each")
+    project.agent("laps", "judge", "--no-refine", "a line of text in each")
 
 
-def counts_of_ralph(project: Project) -> dict[str, int]:
-    told = project.agent("ralph", "status", "--json").json
+def counts_of_laps(project: Project) -> dict[str, int]:
+    told = project.agent("laps", "status", "--json").json
     counts = {"iteration": told["iteration"], "early": told["circumventions"]}
     counts |= {item["id"]: item["fail_count"] for item in told["criteria"]}
     return counts
@@ -134,12 +137,12 @@ def newest(home: str) -> Callable[[Project], Path]:
 
 
 NOTE = ("ultragoal", "steer", "--kind", "annotate_ledger", "--evidence", "seen", "--rationale", "noted")
-RALPH = Story("ralph", begin_ralph, ralph.ledger_of, finish_ralph, ("ralph", "status"), ("ralph", "judge"))
+LAPS = Story("laps", begin_laps, newest("laps"), finish_laps, ("laps", "status"), ("laps", "judge"))
 VERIFY = Story("verify", begin_verify, verify.ledger_of, finish_verify, ("verify", "status"), ("verify", "begin", "G1"))
 PLAN = Story("ultraplan", begin_plan, newest("plans"), finish_plan, ("plan", "status"), ("plan", "recover"))
 GOALS = Story("ultragoal", begin_goals, newest("ultragoal"), finish_goals, ("ultragoal", "status"), NOTE)
-RALPH.counts, VERIFY.counts, PLAN.counts = counts_of_ralph, counts_of_verify, counts_of_plan
-STORIES = {story.kind: story for story in (RALPH, VERIFY, PLAN, GOALS)}
+LAPS.counts, VERIFY.counts, PLAN.counts = counts_of_laps, counts_of_verify, counts_of_plan
+STORIES = {story.kind: story for story in (LAPS, VERIFY, PLAN, GOALS)}
 
 
 def cut(path: Path, rows: int) -> None:
@@ -353,26 +356,26 @@ def test_a_second_damage_of_the_sessions_ledger_ends_plain_ultrawork(project: Pr
 
 
 def test_a_second_damage_of_the_sessions_ledger_ends_what_rests_on_it(project: Project) -> None:
-    begin_ralph(project)
+    begin_laps(project)
     path = Path(paths.events_file(project.state, SESSION))
     for _ in range(2):
         cut(path, 1)
         project.wait(100)
         project.agent("gate", "add", "there", "--", "true")
-    refused = project.agent("ralph", "judge")
+    refused = project.agent("laps", "judge")
     assert (refused.code, "the ledger of its session was damaged a second time" in refused.err) == (3, True)
-    assert project.summary("ralph")["outcome"]["verdict"] == "ended"
+    assert project.summary("laps")["outcome"]["verdict"] == "ended"
 
 
 def test_a_crash_between_ledger_and_mark_is_no_damage(project: Project) -> None:
-    begin_ralph(project)
-    path = ralph.ledger_of(project)
+    begin_goals(project)
+    path = GOALS.ledger(project)
     mark = (path.parent / "mark.json").read_bytes()
-    project.check("ralph", "judge", code=3)
+    project.check(*NOTE)
     (path.parent / "mark.json").write_bytes(mark)
     project.check("ledger", "verify")
-    project.check("ralph", "judge", code=3)
-    assert [row["kind"] for row in ralph.rows(project)].count("repaired") == 0
+    project.check(*NOTE)
+    assert b"repaired" not in path.read_bytes()
 
 
 def test_a_torn_last_line_is_no_damage(project: Project) -> None:
@@ -387,17 +390,17 @@ def test_a_torn_last_line_is_no_damage(project: Project) -> None:
 
 
 def test_an_agent_that_only_reads_is_let_go(project: Project) -> None:
-    begin_ralph(project)
-    cut(ralph.ledger_of(project), 1)
+    begin_laps(project)
+    cut(LAPS.ledger(project), 1)
     for _ in range(9):
-        project.agent("ralph", "status")
+        project.agent("laps", "status")
         project.wait(100)
         answer = project.stop()
     assert not answer.blocks
 
 
 def test_a_directory_that_git_has_removed_ends_its_run(project: Project) -> None:
-    begin_ralph(project)
-    shutil.rmtree(ralph.ledger_of(project).parent)
-    assert "cannot go on" in project.check("ralph", "judge", code=3).err
-    assert project.summary("ralph")["outcome"]["verdict"] == "ended"
+    begin_laps(project)
+    shutil.rmtree(LAPS.ledger(project).parent)
+    assert "cannot go on" in project.check("laps", "judge", code=3).err
+    assert project.summary("laps")["outcome"]["verdict"] == "ended"

@@ -200,7 +200,7 @@ def test_a_damaged_session_ledger_proves_nothing_and_accuses_nobody(project: Pro
     with pytest.raises(Refused):
         project.judge()
     refused = project.agent("laps", "judge")
-    assert (refused.code, "that is not counted against it" in refused.err) == (3, True)
+    assert refused.code == 3, refused.err
     assert project.kinds() == before
 
 
