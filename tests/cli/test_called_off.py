@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests import texts
 from tests.project import SESSION, Project
 from tests.ralph.project import criterion
 from tests.ultraplan.plans import carry_out, commit, plan_text
@@ -94,12 +95,12 @@ def test_another_task_wakes_nothing_and_what_stood_still_gives_way(
     line, context = typed(wanted, f"/omo:{name} something else")
     assert f"/omo:{name} begins anew. {kind}" in line
     assert f"stays off; until the new one is begun, /omo:{name} without a task goes on with it." in line
-    assert "do nothing for the other" in context
-    assert "and nothing of it was begun" in wanted.stop().json["reason"]
+    assert texts.says(context, "prompt-stays-off-for-user-types-for")
+    assert wanted.stop().says_to_agent("stop-user-typed-omo-and-nothing-of")
     shown = wanted.agent("next").out
-    assert shown.startswith("Nothing is on in this session.\n")
+    assert texts.says(shown, "next-nothing-is-on-in-this", where="session")
     assert ("something else" in shown, begins in shown, "the first of it" in shown) == (True, True, False)
-    assert f"{kind} {old} is put aside: the user has asked for something else" in wanted.check(*second).err
+    assert wanted.check(*second).says("session-is-put-aside-user-has-asked", kind=kind, get=old)
     new = wanted.summary(kind)
     assert (new["state"], new["run"] == old) == ("active", False)
     assert wanted.stop().blocks
@@ -145,7 +146,7 @@ def test_only_the_command_of_the_workflow_has_it_give_way(wanted: Project, name:
     assert "put aside" not in ran.err
     assert (wanted.summary(kind)["run"], wanted.summary(kind)["state"]) == (old, "called-off")
     wanted.prompt(f"/omo:{name} a third thing")
-    assert "is put aside" in wanted.check(*second).err
+    assert wanted.check(*second).says("session-is-put-aside-user-has-asked")
     assert wanted.summary(kind)["state"] == "active"
 
 
@@ -158,7 +159,7 @@ def test_an_agent_that_writes_it_into_the_state_calls_nothing_off(wanted: Projec
 
     wanted.change_row(forge)
     refused = wanted.check("ultragoal", "create-goals", "--brief", "Write the file.", code=3)
-    assert "this session has a plan with 1 open goal" in refused.err
+    assert refused.says("ultragoal-this-session-has-plan-with", open_goals="1 open goal")
 
 
 def test_the_name_of_the_plan_that_was_under_way_goes_on_with_it(wanted: Project) -> None:
@@ -175,7 +176,9 @@ def test_what_was_done_of_a_plan_that_was_called_off_stays_done(wanted: Project)
     wanted.check("plan", "start", "other.md")
     wanted.check("plan", "finish", "--abandon", "the first one is needed after all")
     wanted.stop()
-    assert "step 1 of plan.md is done" in wanted.check("plan", "start", "plan.md", code=3).err
+    assert wanted.check("plan", "start", "plan.md", code=3).says(
+        "ultraplan-step-of-is-done-by-plan", steps=1, file="plan.md"
+    )
     wanted.check("plan", "recover", "plan.md")
 
 
@@ -198,7 +201,7 @@ def test_a_refused_beginning_leaves_what_was_called_off_as_it_is(wanted: Project
     assert (refused.code > 0, "put aside" in refused.err) == (True, False)
     wanted.prompt("continue ralph")
     assert (wanted.summary("ralph")["state"], wanted.summary("ralph")["run"]) == ("active", old)
-    assert "not judged yet" in wanted.agent("ralph", "status").out
+    assert wanted.agent("ralph", "status").says("called-ralph-run-iteration-of-not")
 
 
 def test_what_was_called_off_is_no_part_of_how_the_next_task_ended(wanted: Project) -> None:
@@ -207,10 +210,10 @@ def test_what_was_called_off_is_no_part_of_how_the_next_task_ended(wanted: Proje
     wanted.prompt("ulw write value")
     wanted.write("value", "new\n")
     wanted.check("ulw", "done", "--because", "the value is written as asked")
-    assert wanted.stop().message.startswith("omo: finished on the agent's word: ")
+    assert wanted.stop().says_to_user("end-on-agents-word")
     status = wanted.user("status", "--session", SESSION).out
-    assert "ultrawork finished on the agent's word" in status.splitlines()[0]
-    assert "put aside for another task; 0/1 goals" in status
+    assert texts.says(status.splitlines()[0], "called-session-ultrawork-finished-on-agent")
+    assert texts.says(status, "called-ultragoal-put-aside-for-another") and "0/1 goals" in status
     report = wanted.user("report", "--md", "--session", SESSION).out
     assert ("finished on the agent's word" in report, "Read the file" in report) == (True, False)
     assert "left open" not in wanted.agent("next", session="another").out

@@ -233,6 +233,23 @@ def test_the_third_verdict_asked_for_over_missing_phases_ends_the_run(project: P
     assert "end your turn" in again
 
 
+def test_what_comes_and_goes_is_blocked_the_third_time_and_ends_the_run(project: Project) -> None:
+    """Two files, of which one is there in each round: no criterion fails twice in a row."""
+    name = criteria(project, criterion(1), criterion(2))
+    less = ("--reduced-scope", "two text files, nobody needs QA", "--max-iterations", "9")
+    project.check("ralph", "start", "--criteria", name, *less, by="user", session=SESSION)
+    seen = []
+    for number in (1, 2, 1, 2, 1, 2):
+        (project.root / f"done-{3 - number}.txt").unlink(missing_ok=True)
+        project.write(f"done-{number}.txt")
+        project.agent("ralph", "judge")
+        told = project.check("ralph", "status", "--json").json
+        seen.append([each["status"] for each in told["criteria"]])
+    assert seen[:2] == [["PASS", "FAIL"], ["REGRESSED", "PASS"]]
+    assert seen[-2:] == [["PASS", "REGRESSED"], ["BLOCKED", "PASS"]]
+    assert (told["state"], told["verdict"]) == ("ended: partial", "partial")
+
+
 def test_a_criterion_that_holds_for_the_first_time_gives_the_blocks_back(project: Project) -> None:
     """What holds for the second time does not."""
     name = criteria(project, criterion(1), criterion(2))
