@@ -198,7 +198,7 @@ PANES = (
         "client-pause",
         "Claude Code: a run that you pause, look at, and let go on",
         (
-            messages.paused(ULTRAWORK, []).message,
+            messages.paused(ULTRAWORK).message,
             "omo status",
             "would be let go",
             messages.goes_on("understood as continue", ULTRAWORK).message,

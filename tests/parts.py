@@ -11,7 +11,7 @@ SHORT, CLIENTS = "short", "clients"
 ROOT = Path(__file__).resolve().parents[1]
 # Files and folders whose tests need what must be fetched, or take longer than what they tell a developer is worth.
 IN_CLIENTS = (
-    "tests/cli/test_called_off.py",
+    "tests/cli/test_one_piece_of_work.py",
     "tests/cli/test_change_verdict.py",
     "tests/cli/test_demo.py",
     "tests/cli/test_exit_code.py",

@@ -66,6 +66,11 @@ class Workflow:
         self.commands = {name: (f"{self.folder}.{module}", about) for name, (module, about) in self.commands.items()}
 
     @property
+    def command(self) -> str:
+        """The first word of its commands."""
+        return next(iter(self.commands))
+
+    @property
     def has_own_ledger(self) -> bool:
         """Return whether it has one beside the session's, which is all that ultrawork has."""
         return bool(self.home)
@@ -305,7 +310,7 @@ def name_of(kind: str) -> str:
     return BY_KIND[kind].name if kind in BY_KIND else clip(kind, 20)
 
 
-def not_begun(typed: str, otherwise: str) -> str:
+def not_begun(typed: str, otherwise: str = "nothing of it was begun") -> str:
     """What is so of a workflow that the user typed, until it is begun; `otherwise` where that is a run."""
     workflow = BY_TYPED.get(typed)
     return workflow.without_run.get(typed, otherwise) if workflow else otherwise

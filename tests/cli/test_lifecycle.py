@@ -209,16 +209,16 @@ def test_a_session_gives_its_goals_up_in_plain_sight(project: Project) -> None:
 
 
 def test_all_that_a_session_left_is_taken_up_at_once(project: Project) -> None:
+    project.prompt("ulw make it so")
     begin_goal(project)
-    begin_ralph(project)
     project.now += 16 * 60
     code, told = other(project, "resume")
-    assert (code, "verify G1 (2 of 2 open), ralph (1 of 1 open)" in told) == (0, True), told
+    assert (code, "ultrawork, verify G1 (2 of 2 open)" in told) == (0, True), told
     assert {kind: summary["state"] for kind, summary in project.row(OTHER)["work"].items()} == {
-        "ralph": "active",
+        "ulw": "active",
         "verify": "active",
     }
-    assert re.fullmatch(r"omo: ended, not proven: .*verify G1 over; .*ralph.* over\.", stop(project)) is not None
+    assert re.fullmatch(r"omo: ended, not proven: .*ultrawork over; .*verify G1 over\.", stop(project)) is not None
     assert next_stop(project) == "not-active"
 
 

@@ -17,7 +17,7 @@ from tests.hooks.conftest import point_at
 pytestmark = pytest.mark.client
 
 COMMAND = "/omo:stop-continuation"
-PAUSED = messages.paused([("ulw", {})], []).context
+PAUSED = messages.paused([("ulw", {})]).context
 
 
 def shown(run: Run) -> list[str]:

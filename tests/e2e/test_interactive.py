@@ -148,7 +148,7 @@ def test_the_picture_of_stop_ulw_typed_while_the_model_works(stage: Stage) -> No
     held.set()
     terminal.wait_for("I stopped.")
     wait_until(lambda: stage.kinds(session)[-1].startswith("allowed:"))
-    assert stage.times_told(messages.paused([("ulw", {})], []).context)[-1] == 1
+    assert stage.times_told(messages.paused([("ulw", {})]).context)[-1] == 1
     assert (stage.work(session)["state"], stage.blocks(session), stage.model.overruns) == ("paused", 0, 0)
 
 

@@ -149,7 +149,7 @@ def test_subagents_are_held_and_other_sessions_are_not(host: Host) -> None:
     bash(host, "rm -rf x", session_id="another").assert_silent()
 
 
-@pytest.mark.parametrize("state", [*runtime.OPEN_STATES, "exhausted"])
+@pytest.mark.parametrize("state", [*(state for state in runtime.OPEN_STATES if state != "paused"), "exhausted"])
 def test_the_fence_holds_in_every_state_of_the_run(host: Host, state: str) -> None:
     open_fence(host, state=state)
     assert denied(write(host, "README.md"))
@@ -169,7 +169,7 @@ def test_a_cancel_takes_the_fence_down_until_the_user_goes_on(host: Host) -> Non
     assert denied(write(host, "README.md"))
 
 
-@pytest.mark.parametrize("lets_go", ["/omo:stop-continuation", "stop the plan"])
+@pytest.mark.parametrize("lets_go", ["/omo:stop-continuation", "stop the plan", "stop"])
 @pytest.mark.parametrize("task", ["ulw write the README", "/omo:ralph write the README"])
 def test_a_plan_that_the_user_let_go_fences_no_other_work(host: Host, lets_go: str, task: str) -> None:
     (host.project / "plan.md").write_text("# A plan\n")

@@ -85,10 +85,13 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "on, and others go on": lambda m: line(messages.turned_on("", m.work, EMPTY, [m.text])),
     "on by a command of the agent's": lambda m: line(messages.begun(m.work)),
     "not turned on": lambda m: messages.not_turned_on(m.text[:100]),
-    "on by its command": lambda m: line(messages.typed("ralph", m.work, [], was_cancelled=True)),
-    "on by its command after a cancel": lambda m: line(messages.typed("ralph", [], [], was_cancelled=True)),
+    "on by its command": lambda m: line(messages.typed("ralph", m.work, [], m.work[1:2], was_cancelled=True)),
+    "on by its command after a cancel": lambda m: line(messages.typed("ralph", [], [], [], was_cancelled=True)),
     "on by its command for something else": lambda m: line(
-        messages.typed("ralph", [], m.work[1:2], was_cancelled=True)
+        messages.typed("ralph", [], m.work[1:2], m.work[:1], was_cancelled=True)
+    ),
+    "on by its command in place of another": lambda m: line(
+        messages.typed("ralph", [], [], m.work[1:2], was_cancelled=False)
     ),
     "named in words": lambda m: messages.begun_by_its_command("ralph"),
     "to be begun": lambda m: sentences.to_be_begun("ralph"),
@@ -96,9 +99,8 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "no plan yet": lambda m: m.released("not-begun", {**EMPTY, "asked": "ultraplan"}),
     "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
     "could not be turned on, and what mends it": lambda m: line(messages.could_not_turn_on(m.text, fix=m.text)),
-    "paused": lambda m: line(messages.paused(m.work, [])),
-    "one paused by its name": lambda m: line(messages.paused(m.work[1:2], m.work[:1])),
-    "called off before it was begun": lambda m: line(messages.called_off("ralph")),
+    "paused": lambda m: line(messages.paused(m.work)),
+    "not wanted before it was begun": lambda m: line(messages.not_wanted("ralph")),
     "continued": lambda m: line(messages.goes_on("understood as continue", m.work)),
     "continued, and spent": lambda m: messages.needs_budget(m.spent),
     "answered after an end": lambda m: line(messages.answered_end(m.work[1:2])),
@@ -194,7 +196,7 @@ def test_the_table_has_every_message() -> None:
     of_those_in_the_table = {
         *("what_is_open", "whole_outcome", "given_up", "state_was_removed", "says_so_again", "what_waits"),
         *("in_one_message", "cancelled_work", "what_is_on", "work_names"),
-        *("as_sentence", "allowing", "to_allow", "way_back"),
+        *("as_sentence", "allowing", "to_allow", "way_back", "gives_way"),
         *("not_begun", "stopped_again", "other_loop", "changed_no_file", "ceiling"),  # by the rule that says them
     }
     says_so = [rule.name for rule in rules.RULES if rule.says.__module__ == sentences.__name__]

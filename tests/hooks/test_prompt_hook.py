@@ -174,7 +174,7 @@ def test_a_cancel_that_cannot_be_recorded_says_so(host: Host, monkeypatch: pytes
             "wait",
             'omo: understood as a stop: ultrawork is paused. It goes on when you say "continue". '
             f"/omo:stop-continuation ends it. {messages.ESC}",
-            messages.paused([("ulw", {})], []).context,
+            messages.paused([("ulw", {})]).context,
         ),
     ],
 )

@@ -539,7 +539,7 @@ def test_an_agent_renews_no_budget_and_takes_up_nothing_that_the_user_cancelled(
     assert (refused.code, "they can type /omo:resume" in refused.err) == (3, True)
 
 
-def put_aside(project: Project) -> str:
+def cancelled(project: Project) -> str:
     """A plan that the user cancelled before they asked for something else, which is on; what its run is called."""
     commit_base(project)
     project.prompt("/omo:ultragoal the brief", env={"CLAUDE_PID": GONE})
@@ -549,11 +549,11 @@ def put_aside(project: Project) -> str:
     return str(project.summary("ultragoal")["run"])
 
 
-def test_what_was_put_aside_elsewhere_is_named_and_taken_up_by_its_name_alone(project: Project) -> None:
-    run = put_aside(project)
+def test_what_was_cancelled_elsewhere_is_named_and_taken_up_by_its_name_alone(project: Project) -> None:
+    run = cancelled(project)
     project.check("ulw", "done", "--because", "there was nothing to do")
     project.stop()
-    named = f"put aside in session {SESSION}: ultragoal (2 of 2 open); you take it up with /omo:resume {SESSION}"
+    named = f"cancelled in session {SESSION}: ultragoal (2 of 2 open); you take it up with /omo:resume {SESSION}"
     assert named in types(project)[0]
     assert f"the user takes it up with /omo:resume {SESSION}" in project.check("resume", session=NEXT, code=3).err
     assert "the user cancelled it" in project.check("resume", SESSION, session=NEXT, code=3).err
@@ -563,17 +563,17 @@ def test_what_was_put_aside_elsewhere_is_named_and_taken_up_by_its_name_alone(pr
     project.check("ultragoal", "complete-goals", session=NEXT)
 
 
-def test_what_was_put_aside_moves_with_the_rest_and_stays_so_until_it_is_named(project: Project) -> None:
-    run = put_aside(project)
+def test_what_was_cancelled_moves_with_the_rest_and_stays_so_until_it_is_named(project: Project) -> None:
+    run = cancelled(project)
     assert types(project)[0].startswith(f"omo: taken up from session {SESSION}: ultrawork goes on.")
-    assert project.summary("ultragoal", NEXT)["state"] == "called-off"
+    assert project.summary("ultragoal", NEXT)["endedBy"] == "cancelled"
     told = types(project, f"/omo:resume {run[:12]}", session="third")[0]
-    assert told.startswith(f"omo: taken up from session {NEXT}: ultragoal (2 of 2 open), ultrawork goes on.")
+    assert told.startswith(f"omo: taken up from session {NEXT}: ultrawork, ultragoal (2 of 2 open) goes on.")
     project.check("ultragoal", "complete-goals", session="third")
 
 
-def test_what_was_put_aside_here_is_not_lost_to_what_is_taken_up(project: Project) -> None:
-    put_aside(project)
+def test_what_was_cancelled_here_is_not_lost_to_what_is_taken_up(project: Project) -> None:
+    cancelled(project)
     for typed in ("/omo:ultragoal the brief", "/omo:stop-continuation", "ulw another task"):
         project.prompt(typed, session=NEXT)
         if "brief" in typed:

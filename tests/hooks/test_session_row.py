@@ -65,7 +65,8 @@ def test_an_end_has_its_moment_until_the_work_goes_on() -> None:
 def test_a_workflow_that_proves_its_end_later_is_told_although_a_forged_one_was() -> None:
     forged: Any = {"run": "rows", "state": "done", "outcome": ENDED, "told": True, "unvouched": True}
     fresh: Any = {"run": "rows", "state": "done", "outcome": ENDED}
-    assert session.kept_state(armed(), forged, fresh) == fresh
+    row: Any = {**armed(), "work": {"ralph": forged}}
+    assert session.kept_state(row, "ralph", fresh) == fresh
 
 
 def changed(summary: Any, **changes: Any) -> Any:

@@ -388,10 +388,10 @@ def test_an_end_that_the_ledger_does_not_know_is_let_go_and_called_that(desk: De
     assert desk.stop()["decision"] == "block"
 
 
-@pytest.mark.parametrize("state", ["done", "paused", "called-off"])
+@pytest.mark.parametrize("state", ["done", "paused"])
 def test_no_word_of_the_users_is_made_by_hand_nor_that_they_were_told(desk: Desk, state: str) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
-    why = {"why": "you asked to stop for now", "calledOff": "2020-01-01T00:00:00.000Z", "told": True}
+    why = {"why": "you asked to stop for now", "told": True}
     forge(desk, ulw={**desk.row()["work"]["ulw"], "state": state, **why})
     shown = f"ended, not proven: the state calls it {state}, and the ledger does not"
     for view in (status(desk), status(desk, "--all")):
@@ -405,7 +405,7 @@ def test_no_word_of_the_users_is_made_by_hand_nor_that_they_were_told(desk: Desk
     assert desk.stop()["decision"] == "block"
 
 
-def test_what_the_user_has_paused_or_put_aside_is_theirs(desk: Desk) -> None:
+def test_what_the_user_has_paused_or_cancelled_is_theirs(desk: Desk) -> None:
     desk.environ |= CLAUDE
     desk.put(work(ralph={"run": "rows", "state": "active"}))
     desk.send("UserPromptSubmit", prompt="stop")
@@ -413,7 +413,7 @@ def test_what_the_user_has_paused_or_put_aside_is_theirs(desk: Desk) -> None:
     assert "ralph paused" in status(desk)
     desk.send("UserPromptSubmit", prompt="/omo:stop-continuation")
     desk.send("UserPromptSubmit", prompt="ulw something else")
-    assert desk.row()["work"]["ralph"]["state"] == "called-off"
+    assert desk.row()["work"]["ralph"]["endedBy"] == "cancelled"
     assert desk.stop()["decision"] == "block"
     assert runtime.ledger_problems(desk.state, SESSION) == []
     assert "goes on" in json.loads(desk.send("UserPromptSubmit", prompt="continue ralph"))["systemMessage"]
@@ -484,9 +484,10 @@ def test_what_was_told_is_not_told_again_at_the_end_of_another_run(desk: Desk) -
 def test_a_summary_written_anew_is_the_same_end(desk: Desk) -> None:
     old = plan(told=True, **ended(outcome.JUDGED, PASSED))
     fresh = plan(**ended(outcome.JUDGED, f"{PASSED}, 1 reworded"))
-    assert session.kept_state(ARMED, old, fresh) == {**fresh, "told": True}
-    assert "told" not in session.kept_state(ARMED, old, plan(**{**fresh, "run": "g2"}))
-    assert "told" not in session.kept_state(ARMED, plan(**{**old, "state": "active"}), fresh)
+    assert session.kept_state(work(ultragoal=old), "ultragoal", fresh) == {**fresh, "told": True}
+    assert "told" not in session.kept_state(work(ultragoal=old), "ultragoal", plan(**{**fresh, "run": "g2"}))
+    active = work(ultragoal=plan(**{**old, "state": "active"}))
+    assert "told" not in session.kept_state(active, "ultragoal", fresh)
 
 
 def test_what_waited_and_then_ended_is_told_twice_because_it_is_two_events(desk: Desk) -> None:

@@ -113,17 +113,13 @@ def test_after_a_cancel_what_a_breaker_had_let_go_stays_off_too(host: Host) -> N
     assert "ultragoal ultragoal-1 (2 of 3 open) goes on" in host.prompt("/omo:ultragoal go on").message
 
 
-def test_what_a_breaker_let_go_and_the_user_stops_by_its_name_goes_on_with_nothing_else(host: Host) -> None:
+def test_what_a_breaker_let_go_and_the_user_stops_by_its_name_is_paused(host: Host) -> None:
     begin(host, "ultragoal")
-    for _ in range(2):
-        exhaust(host)
-        assert "understood as a stop: ultragoal ultragoal-1 is paused" in told(host.prompt("stop ultragoal"))[0]
-        assert "continue: ultragoal ultragoal-1 (2 of 3 open) goes on" in told(host.prompt("continue ultragoal"))[0]
-        assert "ultragoal: 2 of 3 open" in host.stop().json["reason"]
     exhaust(host)
-    host.prompt("stop ultragoal")
+    assert "understood as a stop: ultragoal ultragoal-1 is paused" in told(host.prompt("stop ultragoal"))[0]
     assert told(host.prompt("ulw mend add"))[0].startswith("omo: ultrawork is on: ")
     assert "ultragoal" not in host.stop().json["reason"]
+    assert "continue: ultragoal ultragoal-1 (2 of 3 open) goes on" in told(host.prompt("continue ultragoal"))[0]
 
 
 def test_the_model_is_told_what_was_cancelled(host: Host) -> None:
@@ -201,13 +197,22 @@ def test_an_end_that_was_not_told_yet_is_told_all_the_same(host: Host) -> None:
     assert "all is said" in line
 
 
-def test_what_stood_still_wakes_with_any_of_them_but_for_what_was_stopped_by_its_name(host: Host) -> None:
-    put(host, ralph=summary("ralph"), ultragoal=summary("ultragoal"))
-    host.prompt("stop ralph")
-    exhaust(host)
-    host.prompt("/omo:verify that it is so")
-    states = {kind: work["state"] for kind, work in host.row()["work"].items()}
-    assert states == {"ralph": "paused", "ultragoal": "active"}
+@pytest.mark.parametrize("state", ["active", "waiting", "blocked", "paused", "exhausted"])
+def test_what_there_is_makes_way_for_what_is_typed(host: Host, state: str) -> None:
+    put(host, ultragoal=summary("ultragoal", state=state, why="w", question="", told=True))
+    line, _ = told(host.prompt("/omo:verify that it is so"))
+    assert host.row()["work"]["ultragoal"]["state"] == "paused"
+    assert ("ultragoal ultragoal-1 (2 of 3 open) is paused" in line) is (state != "paused")
+    begin(host, "verify")
+    assert "verify: 2 of 3 open" in host.stop().json["reason"]
+    assert "ultragoal" not in host.stop(stop_hook_active=True).json["reason"]
+
+
+def test_ultrawork_stays_on_beside_what_is_typed(host: Host) -> None:
+    host.prompt("ulw fix it")
+    host.prompt("/omo:ralph make it right")
+    begin(host, "ralph")
+    assert {kind: work["state"] for kind, work in host.row()["work"].items()} == {"ulw": "active", "ralph": "active"}
 
 
 @pytest.mark.usefixtures("through_the_shell")
@@ -220,27 +225,17 @@ def test_continue_goes_on_after_a_breaker(host: Host, prompt: str) -> None:
     assert host.stop().blocks
 
 
-def test_after_a_breaker_every_view_names_what_brings_back_what_was_stopped_by_its_name(host: Host) -> None:
-    put(host, ralph=summary("ralph"))
-    exhaust(host)
-    host.prompt("stop ralph")
-    back = 'It goes on when you say "continue ralph".'
-    assert [back in host.agent(look).out for look in ("next", "status")] == [True, True]
-    host.prompt("continue ralph")
-    assert host.stop().blocks
-
-
-def test_what_was_stopped_by_its_name_is_shown_so_and_keeps_nothing_from_its_end(host: Host) -> None:
-    host.prompt("ulw fix it")
+def test_what_is_paused_is_shown_so_and_keeps_nothing_from_its_end(host: Host) -> None:
     begin(host, "ralph")
-    host.prompt("stop ralph")
+    host.prompt("forget ralph, ulw fix it")
     assert "ultrawork active, ralph paused" in host.user("status").out
     assert "Beside it" not in host.agent("next").out
     because = ("--because", "the flag is documented in README.md, and nothing runs it")
     host.write("README.md")
     ran = host.agent("ulw", "done", *because)
     assert (ran.code, ran.err) == (0, "")
-    assert "finished on the agent's word" in host.stop().message
+    line = host.stop().message
+    assert ("finished on the agent's word" in line, "Paused: ralph ralph-1 (2 of 3 open)." in line) == (True, True)
     assert "ralph paused" in host.user("status").out
     host.prompt("continue")
     assert host.stop().blocks
@@ -319,7 +314,7 @@ def test_what_is_asked_for_beside_other_work_is_not_forgotten(host: Host) -> Non
     host.stop().assert_silent()
 
 
-def test_what_is_asked_for_is_not_forgotten_beside_what_was_called_off(host: Host) -> None:
+def test_what_is_asked_for_is_not_forgotten_beside_what_was_cancelled(host: Host) -> None:
     begin(host, "ultragoal")
     host.prompt("/omo:stop-continuation")
     host.prompt("/omo:verify that add is right")

@@ -39,6 +39,12 @@ def states(host: Host) -> dict[str, str]:
     return {kind: work["state"] for kind, work in host.row()["work"].items()}
 
 
+def begin(host: Host, kind: str) -> None:
+    """As the workflow's own first command does."""
+    host.now = time.time()
+    host.change_row(lambda row: session.put_work(row, kind, summary(kind), limits=LIMITS, now=time.time()))
+
+
 # Heard at once.
 
 
@@ -62,7 +68,7 @@ def test_the_user_reads_in_one_line_what_was_understood(host: Host) -> None:
     )
     more = paused["hookSpecificOutput"]
     assert more["hookEventName"] == "UserPromptSubmit"
-    assert more["additionalContext"] == messages.paused([("ulw", {})], []).context
+    assert more["additionalContext"] == messages.paused([("ulw", {})]).context
     host.stop().assert_silent()  # said once
     continued = host.prompt("ok, go on with that").json
     assert continued["systemMessage"] == (
@@ -86,24 +92,20 @@ def test_continue_after_a_cancel_is_told_that_it_stays_off(host: Host) -> None:
     host.stop().assert_silent()
 
 
-def test_a_workflow_is_stopped_by_its_name_and_the_others_go_on(host: Host) -> None:
+@pytest.mark.parametrize("prompt", ["please cancel ralph", "stop ralph", "stop"])
+def test_a_stop_by_the_name_of_what_is_on_is_a_pause_of_all(host: Host, prompt: str) -> None:
     host.environ |= CLAUDE
-    put(host, ralph=summary("ralph"), ultragoal=summary("ultragoal"))
-    told = host.prompt("please cancel ralph").json
-    assert "a stop: ralph ralph-1 is paused" in told["systemMessage"]
-    assert "ultragoal ultragoal-1 goes on" in told["systemMessage"]
-    assert states(host) == {"ralph": "paused", "ultragoal": "active"}
-    assert host.row()["work"]["ralph"]["stoppedByName"] is True
-    reason = host.stop().json["reason"]
-    assert "ultragoal: 2 of 3 open" in reason
-    assert "ralph" not in reason
+    put(host, ralph=summary("ralph"), ulw=summary("ulw"))
+    assert "a stop: ralph ralph-1, ultrawork are paused" in host.prompt(prompt).json["systemMessage"]
+    assert states(host) == {"ralph": "paused", "ulw": "paused"}
+    host.stop().assert_silent()
 
 
 @pytest.mark.parametrize("prompt", ["stop omo", "stop everything", "stop"])
 def test_a_stop_of_omo_pauses_all(host: Host, prompt: str) -> None:
-    put(host, ralph=summary("ralph"), ultragoal=summary("ultragoal"))
+    put(host, ralph=summary("ralph"), ulw=summary("ulw"))
     host.prompt(prompt)
-    assert states(host) == {"ralph": "paused", "ultragoal": "paused"}
+    assert states(host) == {"ralph": "paused", "ulw": "paused"}
 
 
 def test_a_name_that_is_not_on_pauses_what_is(host: Host) -> None:
@@ -112,37 +114,65 @@ def test_a_name_that_is_not_on_pauses_what_is(host: Host) -> None:
     assert states(host) == {"ulw": "paused"}
 
 
-def test_what_was_stopped_by_its_name_wakes_by_its_name_or_when_nothing_else_is_on(host: Host) -> None:
-    put(host, ralph=summary("ralph"), ultragoal=summary("ultragoal"))
-    host.prompt("stop ralph")
+def test_what_made_way_goes_on_by_its_name_and_with_a_continue_if_nothing_else_is_on(host: Host) -> None:
+    host.environ |= CLAUDE
+    put(host, ralph=summary("ralph"))
+    told = host.prompt("/omo:ultragoal both goals").json
+    assert told["systemMessage"] == (
+        "omo: /omo:ultragoal begins another piece of work. ralph ralph-1 (2 of 3 open) is paused. It goes on when you "
+        'say "continue ralph". /omo:stop-continuation ends everything.'
+    )
+    assert "this is paused: ralph ralph-1" in told["hookSpecificOutput"]["additionalContext"]
+    begin(host, "ultragoal")
+    assert states(host) == {"ralph": "paused", "ultragoal": "active"}
     host.prompt("continue")
     assert states(host) == {"ralph": "paused", "ultragoal": "active"}
-    host.prompt("continue ralph")
-    assert states(host) == {"ralph": "active", "ultragoal": "active"}
-    put(host, ralph=summary("ralph"))
-    host.prompt("stop ralph")
+    line = host.prompt("continue ralph").message
+    assert "ralph ralph-1 (2 of 3 open) goes on. ultragoal ultragoal-1 (2 of 3 open) is paused." in line
+    assert states(host) == {"ultragoal": "paused", "ralph": "active"}
+    host.prompt("stop")
     host.prompt("continue")
-    assert states(host) == {"ralph": "active"}
+    assert states(host) == {"ultragoal": "paused", "ralph": "active"}, "the one that was on last"
+
+
+def test_the_line_that_tells_an_end_names_what_is_paused(host: Host) -> None:
+    put(host, ralph=summary("ralph"))
+    host.prompt("/omo:verify that add is right")
+    begin(host, "verify")
+    ended = {"verdict": "attested", "why": "goal G1: all is said", "exceptions": []}
+    host.change_row(
+        lambda row: session.put_work(
+            row, "verify", summary("verify", state="done", open=0, outcome=ended), limits=LIMITS, now=time.time()
+        )
+    )
+    line = host.stop().message
+    assert line.startswith("omo: finished on the agent's word: verify verify-1: goal G1: all is said.")
+    assert line.endswith('Paused: ralph ralph-1 (2 of 3 open). It goes on when you say "continue ralph".')
+    host.stop().assert_silent()
+    host.prompt("continue")
+    assert states(host)["ralph"] == "active"
 
 
 def test_the_way_back_that_is_named_is_one_beside_other_work_too(host: Host) -> None:
     asked = summary("ultragoal", state="waiting", why="w", question="Which?", told=True)
-    put(host, ralph=summary("ralph"), ultragoal=asked)
-    back = 'It goes on when you say "continue ralph".'
-    assert f"is paused. {back}" in host.prompt("stop ralph", env={"CLAUDECODE": "1"}).json["systemMessage"]
+    made_way = summary("ralph", state="paused", why="you began ultragoal", told=True, madeWayFor="ultragoal")
+    put(host, ralph=made_way, ultragoal=asked)
     resumed = host.hook("session-start", source="resume", env={"CLAUDECODE": "1"}).json["systemMessage"]
-    assert f"is paused: you stopped it by its name. {back}" in resumed
+    assert 'is paused: you began ultragoal. It goes on when you say "continue ralph".' in resumed
     host.prompt("continue ralph")
-    assert states(host)["ralph"] == "active"
+    assert states(host) == {"ultragoal": "paused", "ralph": "active"}
 
 
 @pytest.mark.parametrize("prompt", ["forget the plan, ulw fix total", "ulw fix total. stop the plan"])
 @pytest.mark.parametrize("state", ["active", "blocked", "paused"])
-def test_what_is_called_off_where_ultrawork_is_asked_for_does_not_go_on(host: Host, prompt: str, state: str) -> None:
-    put(host, ultraplan=summary("ultraplan", state=state, why="w"), ralph=summary("ralph", state=state, why="w"))
+def test_what_is_not_wanted_where_ultrawork_is_asked_for_does_not_go_on(host: Host, prompt: str, state: str) -> None:
+    put(host, ultraplan=summary("ultraplan", state=state, why="w"))
     host.prompt(prompt)
-    assert states(host) == {"ultraplan": "paused", "ralph": "active", "ulw": "active"}
-    assert host.row()["work"]["ultraplan"]["stoppedByName"] is True
+    assert states(host) == {"ultraplan": "paused", "ulw": "active"}
+    host.prompt("continue")
+    assert states(host) == {"ultraplan": "paused", "ulw": "active"}
+    host.prompt("continue the plan")
+    assert states(host) == {"ulw": "active", "ultraplan": "active"}
 
 
 def test_a_stop_by_name_of_what_is_paused_already_stops_nothing_else(host: Host) -> None:
@@ -150,16 +180,22 @@ def test_a_stop_by_name_of_what_is_paused_already_stops_nothing_else(host: Host)
     put(host, ralph=paused, ultragoal=summary("ultragoal"))
     host.prompt("stop ralph")
     assert states(host) == {"ralph": "paused", "ultragoal": "active"}
-    assert host.row()["work"]["ralph"]["stoppedByName"] is True
 
 
-def test_a_workflows_own_command_does_not_undo_a_stop_by_name() -> None:
-    row: Any = {"ulw": {"enabled": True}, "work": {"ralph": summary("ralph")}}
-    stopped = session.stop_by_name(row, "ralph", why=messages.BY_NAME, told=True)["work"]["ralph"]
+def test_a_workflows_own_command_undoes_no_pause_of_the_users() -> None:
+    row: Any = {"ulw": {"enabled": True}, "stopContinuation": {}, "work": {"ralph": summary("ralph")}}
+    paused = session.pause(row, why=messages.FOR_NOW, told=True)
     for state in ("active", "blocked"):
-        kept = session.kept_state(row, stopped, summary("ralph", state=state, why="w"))
-        assert (kept["state"], kept["stoppedByName"]) == ("paused", True)
-    assert session.kept_state(row, stopped, summary("ralph", state="done", how="h"))["state"] == "done"
+        assert session.kept_state(paused, "ralph", summary("ralph", state=state, why="w"))["state"] == "paused"
+    assert session.kept_state(paused, "ralph", summary("ralph", state="done", how="h"))["state"] == "done"
+
+
+def test_a_wait_of_its_own_ends_beside_no_other_run() -> None:
+    later = summary("ultragoal", state="paused", why="w", told=True, own=True)
+    row: Any = {"ulw": {}, "stopContinuation": {}, "work": {"ultragoal": later, "ultraplan": summary("ultraplan")}}
+    assert session.kept_state(row, "ultragoal", summary("ultragoal"))["state"] == "paused"
+    row["work"]["ultraplan"]["state"] = "done"
+    assert session.kept_state(row, "ultragoal", summary("ultragoal"))["state"] == "active"
 
 
 # What waits for an answer.
@@ -175,19 +211,18 @@ def test_whatever_the_user_answers_wakes_what_waits_for_it(host: Host, state: st
         assert host.row()["work"][kind]["run"] == f"{kind}-1"
 
 
-def test_an_answer_ends_no_pause_and_no_wait_that_is_not_for_a_person(host: Host) -> None:
-    given_up = summary("ralph", state="blocked", why="w", question="", told=True, cleared=True)
-    later = summary("verify", state="waiting", why="w", question="", told=True, own=True)
-    paused = summary("ultraplan", state="paused", why="w", question="", told=True)
-    asked = summary("ultragoal", state="waiting", why="w", question="Which?", told=True)
-    put(host, ralph=given_up, verify=later, ultraplan=paused, ultragoal=asked)
+@pytest.mark.parametrize(
+    "stays",
+    [
+        summary("ralph", state="blocked", why="w", question="", told=True, cleared=True),
+        summary("ralph", state="waiting", why="w", question="", told=True, own=True),
+        summary("ralph", state="paused", why="w", question="", told=True),
+    ],
+)
+def test_an_answer_ends_no_pause_and_no_wait_that_is_not_for_a_person(host: Host, stays: Row) -> None:
+    put(host, ralph=stays, ulw=summary("ulw", state="waiting", why="w", question="Which?", told=True))
     host.prompt("the second one")
-    assert states(host) == {
-        "ralph": "blocked",
-        "verify": "waiting",
-        "ultraplan": "paused",
-        "ultragoal": "active",
-    }
+    assert states(host) == {"ralph": stays["state"], "ulw": "active"}
 
 
 def test_a_pin_answers_what_waits_and_ends_no_pause(host: Host) -> None:
@@ -516,28 +551,39 @@ def test_a_hook_waits_well_below_its_timeout() -> None:
     ("state", "arm"),
     [("exhausted", "ulw go on"), ("paused", "/omo:ulw"), ("waiting", "ulw go on"), ("blocked", "ulw go on")],
 )
-def test_an_arming_wakes_every_workflow_and_names_it(host: Host, state: str, arm: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_bare_arming_wakes_what_stood_still_and_names_it(host: Host, state: str, arm: str, kind: str) -> None:
     host.environ |= CLAUDE
-    ended = {"state": state, "why": "w", "question": "", "told": True, "endedBy": "cap"}
-    put(host, **{kind: summary(kind, **ended) for kind in KINDS})
+    put(host, **{kind: summary(kind, state=state, why="w", question="", told=True, endedBy="cap")})
     answer = host.prompt(arm).json
-    for kind in KINDS:
-        work = host.row()["work"][kind]
-        assert work == summary(kind), "its run, its counts and its next step are as they were"
-        assert f"{kind} {kind}-1 (2 of 3 open)" in answer["systemMessage"]
-        assert f"{kind} {kind}-1" in answer["hookSpecificOutput"]["additionalContext"]
-    assert "ultragoal: 2 of 3 open" in host.stop().json["reason"]
+    assert host.row()["work"][kind] == summary(kind), "its run, its counts and its next step are as they were"
+    assert f"{kind} {kind}-1 (2 of 3 open)" in answer["systemMessage"]
+    assert f"{kind} {kind}-1" in answer["hookSpecificOutput"]["additionalContext"]
+    assert f"{kind}: 2 of 3 open" in host.stop().json["reason"]
 
 
-def test_an_arming_wakes_neither_what_was_given_up_nor_what_was_stopped_by_name(host: Host) -> None:
-    given_up = summary("ralph", state="blocked", why="w", question="", told=True, own=True, cleared=True)
-    put(
-        host, ralph=given_up, verify=summary("verify", state="done", how="h", told=True), ultragoal=summary("ultragoal")
-    )
-    host.prompt("stop ultragoal")
+@pytest.mark.parametrize("state", ["exhausted", "paused"])
+def test_of_several_that_stand_still_the_newest_is_woken(host: Host, state: str) -> None:
+    still = {"state": state, "why": "w", "question": "", "told": True, "endedBy": "cap"}
+    put(host, **{kind: summary(kind, **still) for kind in KINDS})
     host.prompt("ulw go on")
-    expected = {"ralph": "blocked", "verify": "done", "ultragoal": "paused", "ulw": "active"}
-    assert states(host) == expected
+    assert states(host) == {**dict.fromkeys(KINDS, "paused"), KINDS[-1]: "active"}
+
+
+def test_ulw_with_a_task_wakes_nothing_that_the_user_paused(host: Host) -> None:
+    put(host, ralph=summary("ralph"))
+    host.prompt("stop")
+    host.prompt("ulw fix total")
+    assert states(host) == {"ralph": "paused", "ulw": "active"}
+    host.prompt("ulw and be quick, and go on with ralph")
+    assert states(host) == {"ralph": "active", "ulw": "active"}
+
+
+def test_an_arming_wakes_nothing_that_was_given_up_or_ended(host: Host) -> None:
+    given_up = summary("ralph", state="blocked", why="w", question="", told=True, own=True, cleared=True)
+    put(host, ralph=given_up, verify=summary("verify", state="done", how="h", told=True))
+    host.prompt("ulw go on")
+    assert states(host) == {"ralph": "blocked", "verify": "done", "ulw": "active"}
 
 
 # A client that an agent started in its shell

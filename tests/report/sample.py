@@ -42,21 +42,29 @@ class Sample(AnyProject):
 
 
 def everything(directory: Path, session: str = SESSION) -> Sample:
-    """All five kinds of work in one session of one project."""
+    """All five kinds of work in one session of one project, each asked for by the user after the one before."""
     root = plans.project(directory, plans.plan_text(3))
     made = work(GoalProject(root, session))
     plans.commit(root, "chore: the importer and its evidence")
     plan = ultraplan.Project(root, now=made.now)
+    asked_for(made, "ultraexecute")
     plan.start(session=session, unreviewed="the critic was not asked in this sample")
     plans.carry_out(root, 1)
     plan.status(session=session)
     goal = verify_workshop.Workshop(root, now=plan.now, session=session)
     goal.add(verification={"checks": [verify_workshop.path_check("src/app.py")]}, guard=True)
+    asked_for(made, "verify")
     goal.begin()
     goal.publish("G1")
     goal.claim("src/app.py contains 'debug'", "contains", "src/app.py", "debug", override="the user said so")
+    asked_for(made, "laps")
     desk = rounds(root, session, goal.now, begin=False)
     return Sample(root, session, desk.now + 60)
+
+
+def asked_for(shop: Sample, name: str) -> None:
+    """As a prompt with the command of the workflow leaves it."""
+    shop.change_row(lambda row: {**row, "asked": name})
 
 
 def work(shop: GoalProject) -> Sample:

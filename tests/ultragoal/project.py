@@ -203,7 +203,7 @@ class Project(AnyProject):
 
     def add(self, title: str = "More") -> str:
         row = self.steer("add_subgoal", title=title, objective=f"Do this too: {title}.")
-        return row["goals"][0]["id"]
+        return str(row["goals"][0]["id"])
 
     def classify(self, classification: str = "human_blocked", goal: str | None = None) -> None:
         classify(self.run(), classification, evidence="the key is with the user", goal_id=goal)

@@ -41,7 +41,7 @@ from omo.text import block, clip
 from omo.work import proving, requests
 from omo.work.files import Files
 from omo.work.gates import Gates
-from omo.work.lifecycle import called_off, not_shown, require_reason
+from omo.work.lifecycle import not_shown, replaces, require_reason, require_room
 from omo.work.publish import take_up_again
 from omo.work.run import Caller, check_sizes
 from omo.work.status import NextStep, units
@@ -94,10 +94,11 @@ def begin(flow: Flow, caller: Caller, options: StartOptions) -> tuple[CaseRun, N
     kind = kind_of(flow)
     with kind.start_lock(caller):
         own = load_run(flow, caller)
-        is_called_off = called_off(caller, flow.name) is not None
-        _require_over(flow, caller, own, is_called_off=is_called_off)
+        require_room(flow.name, caller)
+        is_replaced = replaces(caller, flow.name) is not None
+        _require_over(flow, caller, own, is_replaced=is_replaced)
         before = own.state if own is not None else None
-        asked = _asked(flow, caller, before, options.request, is_called_off=is_called_off)
+        asked = _asked(flow, caller, before, options.request, is_replaced=is_replaced)
         path = options.file or asked.file
         head = asked.files["head"] or changes.head(Path(caller.root))
         found = proposed(flow, caller.root, caller.state, head, options.cwd) if path is None else []
@@ -149,15 +150,15 @@ def _rounds(flow: Flow, options: StartOptions) -> int:
     return flow.rounds if options.rounds is None else options.rounds
 
 
-def _require_over(flow: Flow, caller: Caller, own: CaseRun | None, *, is_called_off: bool) -> None:
-    """Allow one run per session at a time, beside one that the user called off.
+def _require_over(flow: Flow, caller: Caller, own: CaseRun | None, *, is_replaced: bool) -> None:
+    """Allow one run per session at a time, but in place of one that was let go and that the user asked to replace.
 
     A damaged run is in the way until the user has sealed it.
     """
     if own is not None and own.problems:
         if not ends.is_over(own):
             raise own.damage()
-    elif own is not None and own.state is not None and own.state.is_open and not is_called_off:
+    elif own is not None and own.state is not None and own.state.is_open and not is_replaced:
         raise Refused(
             f"{own.kind.what} {own.id} of this session is open: {own.state.headline}",
             fix=f"go on with it: {flow.status_command}; or {flow.abandon}",
@@ -182,11 +183,11 @@ def _say(flow: Flow) -> str:
 # What is wanted
 
 
-def _asked(flow: Flow, caller: Caller, previous: Case | None, given: str, *, is_called_off: bool) -> Asked:
+def _asked(flow: Flow, caller: Caller, previous: Case | None, given: str, *, is_replaced: bool) -> Asked:
     """Return what the user typed since the session's last run, else what was handed in, else what the run was for that
     this one goes on from. "make add return the sum" was handed in once, when mul, div and a CLI were typed as well."""
     unfinished, goes_on_from = None, None
-    if previous is not None and (previous.is_open or previous.waits_for_user) and not is_called_off:
+    if previous is not None and (previous.is_open or previous.waits_for_user) and not is_replaced:
         unfinished = goes_on_from = previous
     if caller.by == "user" and previous is not None and previous.how != "pass":
         goes_on_from = previous  # in their own terminal the user goes on also with what they have ended

@@ -391,7 +391,7 @@ class Case:
 
     # Rows that only the workflow knows, and what they do to the items
 
-    def read(self, row: Any) -> None:
+    def read_row(self, row: Any) -> None:
         """Read what only the workflow knows of a row. This is called after what the engine makes of it."""
 
     def receipt_of(self, name: str) -> Json:
@@ -627,7 +627,7 @@ def fold(flow: Flow, rows: list[CaseRow], run: str) -> Case | None:
             elif case.started:
                 _apply(case, row, place)
             if case.started:
-                case.read(row)
+                case.read_row(row)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"the ledger of {flow.name} run {run} has a row nobody can read: {error}"
         raise Unreadable(what, fix=flow.start) from None

@@ -13,6 +13,7 @@ from omo.engine.judging import Looked
 from omo.engine.runs import CaseRun
 from omo.text import clip, counted
 from omo.work import outcome, proving, requests, task_documents, task_items
+from omo.work.citations import not_looked_at
 from omo.work.gates import fold
 from omo.work.judge import JUDGE
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from omo.state.rows import LetThrough, Outcome
 
 LONGEST = 160
+OWN_ANSWERS = "closed on the agent's own answers"
 
 
 @dataclass
@@ -74,7 +76,7 @@ def finished(
         cited += given.get("unseen", ())
     against = list(doubts)
     if cited:
-        against.append(f"cited and not looked at: {clip(', '.join(dict.fromkeys(cited)), LONGEST)}")
+        against.append(not_looked_at(cited))
     asked = requests.rows_since(caller.events, run.flow.name, filed_at(case))
     allowed = fold(caller.events, None).allowed_changes
     against = [*task_documents.doubts(caller.root, asked, allowed, case.started["files"]), *against]
@@ -125,9 +127,9 @@ def _own_word(case: Case, seen: Looked) -> list[str]:
         return [] if case.is_confirmed else ["the agent wrote them itself"]
     doubts = []
     if case.item.needs_judgement:
-        doubts.append("closed on the agent's own answers")
+        doubts.append(OWN_ANSWERS)
     elif case.item.outcomes:
-        doubts.append(f"{counted(len(case.item.outcomes), 'outcome')} closed on the agent's own answers")
+        doubts.append(f"{counted(len(case.item.outcomes), 'outcome')} {OWN_ANSWERS}")
     if judged is not None:
         doubts.append(f"{JUDGE} was asked, and did not settle it ({judged.state})")
     return doubts

@@ -162,14 +162,14 @@ def _waits(case: Case, step: NextStep, row: CaseRow) -> Summary:
 
 
 def give_way(flow: Flow, caller: Caller) -> None:
-    """Put the session's run aside, if the user called it off and asked for something else: it ends by their word."""
-    user = lifecycle.called_off(caller, flow.name)
+    """End the session's run by the user's word, if it was let go and they asked for something else in its place."""
+    user = lifecycle.replaces(caller, flow.name)
     if user is None:
         return
     own = load_run(flow, user)
     if own is not None and own.state is not None and own.state.is_open:
         ends.abandon(own, lifecycle.ASKED_ANEW)
-    lifecycle.put_aside(user, flow.name)
+    lifecycle.give_up_for_another(user, flow.name)
     caller.forget()
 
 

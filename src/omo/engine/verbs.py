@@ -28,7 +28,7 @@ from omo.text import clip
 from omo.work import briefs, session
 from omo.work.files import Files
 from omo.work.judge import JUDGE
-from omo.work.lifecycle import left_elsewhere, put_aside_notes
+from omo.work.lifecycle import left_elsewhere, make_way_notes, replaced_notes
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.work.status import NextStep, command
@@ -102,7 +102,7 @@ class Verbs:
         if other := left_elsewhere(flow.name, f"a {flow.name} run", caller):
             context.notes.append(other.text)
         context.notes += session.cancelled_notes(caller.row())
-        notes = put_aside_notes(caller, flow.name)
+        notes = [*make_way_notes(caller, flow.name), *replaced_notes(caller, flow.name)]
         given = StartOptions(
             file=Path(context.cwd, arguments.file) if arguments.file else None,
             cwd=paths.session_directory(context.environ, context.cwd),

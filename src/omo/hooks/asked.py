@@ -10,7 +10,7 @@ from omo.hosts import Answer
 from omo.state import ownership, paths, runtime
 from omo.state.rows import EMPTY
 from omo.text import block, clip
-from omo.work import budget, left_open, session
+from omo.work import budget, left_open, room, session
 from omo.work.naming import ULTRAWORK
 
 TYPE_CHECKING = False
@@ -100,10 +100,10 @@ def _with_ulw(
     from omo import variables
 
     clauses = _clauses(event.prompt, reading)
-    if row is not None:
-        for kind in _named(clauses, "stop", "wait") & dict(session.open_work(row)).keys():
-            row = session.stop_by_name(row, kind, why=messages.BY_NAME, told=False)
     before = row or EMPTY
+    if row is not None:
+        for kind in _named(clauses, "stop", "wait") & dict(room.runs(row, *room.GOING)).keys():
+            row = session.pause_run(row, kind, why=messages.FOR_ULW)
     was_on = bool(runtime.work_in(before, "active")) and not session.is_cancelled(before)
     if was_on and before["ulw"].get("armedFor") == event.fingerprint:
         return runtime.Change(Answer())  # the same prompt, delivered twice
@@ -120,7 +120,8 @@ def _with_ulw(
     if documents:
         typed["documents"] = documents
     task = _task(event, world, row, clauses, session.KIND, typed)
-    wanted = session.Wanted(session.KIND, task, _named(clauses, "go"))
+    meant = _named(clauses, "go") & dict(runtime.standing(before)).keys()
+    wanted = session.Wanted(session.KIND, task, next(iter(meant), ""))
     in_force = settings.load(world.environ, world.root)
     armed = _arm(event, world, row, wanted, in_force, by, len(pinned))
     armed = session.note(armed, {"armedFor": event.fingerprint})
@@ -139,6 +140,8 @@ def _with_ulw(
     }
     woken = [(kind, work) for kind, work in session.woken(row, armed) if kind != session.KIND]
     answer = messages.turned_on(text, woken, armed, in_force.problems) if text or woken else Answer()
+    if paused := messages.gives_way(room.made_way(before, armed)):
+        answer.message = f"{answer.message or 'omo:'} {paused}"
     return runtime.Change(answer, armed, [noted])
 
 
@@ -156,13 +159,13 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
     def decide(row: SessionRow | None) -> runtime.Change:
         wanted = session.Wanted(kind, _task(event, world, row, clauses, kind, noted))
         armed = _arm(event, world, row, wanted, in_force)
-        if kind not in dict(runtime.left_open(armed)):
+        let_go = [(each, work) for each, work in armed["work"].items() if each == kind and runtime.was_cancelled(work)]
+        if let_go or not dict(session.open_work(armed)).get(kind):
             armed = {**session.note(armed, {"armedFor": event.fingerprint}), "asked": name}
-        woken = session.woken(row, armed)
-        called_off = [(each, work) for each, work in runtime.work_in(armed, runtime.CALLED_OFF) if each == kind]
-        if called_off:
+        if let_go:
             noted["anew"] = True
-        answer = messages.typed(name, woken, called_off, was_cancelled=session.is_cancelled(row))
+        woken, paused = session.woken(row, armed), room.made_way(row or EMPTY, armed)
+        answer = messages.typed(name, woken, let_go, paused, was_cancelled=session.is_cancelled(row))
         return runtime.Change(answer, armed, [noted])
 
     answer: Answer = world.change(decide, actor="user")
@@ -206,7 +209,7 @@ def _task(
     names_plan = any(file["path"] == before.get("fence", {}).get("spec") for file in typed.get("files") or ())
     if names_plan or (run and clauses[0].kind == "go"):
         return session.SAME_TASK
-    is_let_go = session.is_cancelled(row) or before.get("state") in (runtime.CALLED_OFF, "exhausted")
+    is_let_go = session.is_cancelled(row) or before.get("state") == "exhausted"
     if not run or not is_let_go or before.get("state") == "done":
         return session.NEW_TASK  # "ulw do the next item" is another item every time
     from omo.work import requests
@@ -303,8 +306,8 @@ def _with_way_out(event: Event, answer: Answer) -> Answer:
 
 
 def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
-    """All that is on, or the workflows that were named, while others go on. What they asked for, and nothing was begun
-    of, they do not want any more."""
+    """All that is on. A run that they name and that stands still already is left as it is, and so is the rest. What
+    they asked for, and nothing was begun of, they do not want any more."""
     told = event.shows_messages  # elsewhere the user reads it at the next Stop
 
     def decide(row: SessionRow | None) -> runtime.Change:
@@ -315,19 +318,16 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
         noted: SessionEvent = {"kind": "paused", "rule": reading.rule}
         if asked and (is_named or not runtime.is_live(row)):
             noted["named"] = [asked]
-            return runtime.Change(messages.called_off(asked), session.without_request(row), [noted])
-        kinds = [kind for kind, _ in runtime.standing(row) if kind in reading.names]
-        if kinds:
-            noted["named"] = kinds
-            for kind in kinds:
-                row = session.shown_on(session.stop_by_name(row, kind, why=messages.BY_NAME, told=told))
-            named = [(kind, row["work"][kind]) for kind in kinds]
-            return runtime.Change(messages.paused(named, runtime.work_in(row, "active")), row, [noted])
-        work = session.can_be_paused(row)
-        if not runtime.is_live(row) or not (work or session.bound_ends(row)):
+            return runtime.Change(messages.not_wanted(asked), session.without_request(row), [noted])
+        work = session.can_be_paused(row, reading.names)
+        still = {kind for kind, _ in runtime.standing(row)} - dict(work).keys()
+        is_still = not still.isdisjoint(reading.names)
+        is_on = runtime.is_live(row) or bool(dict(work).keys() & set(reading.names))
+        if is_still or not is_on or not (work or session.bound_ends(row)):
             return runtime.Change(None)
-        answer = messages.paused(work, []) if work else Answer()
-        return runtime.Change(answer, session.shown_on(session.pause(row, why=messages.FOR_NOW, told=told)), [noted])
+        paused = session.pause(row, why=messages.FOR_NOW, told=told, named=reading.names)
+        answer = messages.paused([(kind, paused["work"][kind]) for kind, _ in work]) if work else Answer()
+        return runtime.Change(answer, session.shown_on(paused), [noted])
 
     answer: Answer | None = world.change(decide, actor="user") if world.row() else None
     return _with_way_out(event, answer) if answer else None

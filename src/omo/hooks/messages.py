@@ -98,24 +98,21 @@ AN_AGENTS_CLIENT = (
     "was changed. Type it in the conversation itself, or in a terminal of your own."
 )
 FOR_NOW = "you asked to stop for now"
-BY_NAME = "you stopped it by its name"
+FOR_ULW = "you stopped it for what you asked of ultrawork"
 
 
-def paused(work: Works, others: Works) -> Answer:
-    """When a prompt was understood as a stop: of all that is on, or of workflows by name while `others` go on."""
-    names, rest = work_names(work), work_names(others)
+def paused(work: Works) -> Answer:
+    """When a prompt was understood as a stop."""
+    names = work_names(work)
     verb = "is" if len(work) == 1 else "are"
     back = " ".join(dict.fromkeys(way_back(kind, summary) for kind, summary in work))
     line = f"omo: understood as a stop: {names} {verb} paused. {back} {STOP} ends it."
     context = f"[omo] The user asked to stop: {names} {verb} paused. Do no more of it, and answer what they said. "
-    context += f"It resumes when they say so; {STOP} ends it for good. "
-    if not others:
-        return Answer(context=f"{context}This turn may end.", message=line)
-    context += f"{rest} goes on: this turn may not end before that is done."
-    return Answer(context=context, message=f"{line} {rest} goes on.")
+    context += f"It resumes when they say so; {STOP} ends it for good. This turn may end."
+    return Answer(context=context, message=line)
 
 
-def called_off(name: str) -> Answer:
+def not_wanted(name: str) -> Answer:
     """When a prompt was understood as a stop before anything of the workflow was begun that it is about."""
     why = table.not_begun(name, f"nothing of {name} was begun, and nothing will be")
     line = f"omo: understood as a stop: {why}. /omo:{name} asks for it again."
@@ -158,19 +155,35 @@ def instructions(gates: list[str]) -> str:
     return INSTRUCTIONS.replace(AFTER_GATES, lines + AFTER_GATES)
 
 
-def typed(name: str, woken: Works, called_off: Works, *, was_cancelled: bool) -> Answer:
-    """For the user who typed the command of a workflow where something stood still; empty where nothing did."""
+def gives_way(paused: Works) -> str:
+    """Name the run that is paused for another; empty if none is."""
+    if not paused:
+        return ""
+    verb = "is" if len(paused) == 1 else "are"
+    return f"{listed(paused)} {verb} paused. {' '.join(way_back(kind, summary) for kind, summary in paused)}"
+
+
+def typed(name: str, woken: Works, let_go: Works, paused: Works, *, was_cancelled: bool) -> Answer:
+    """For the user who typed the command of a workflow where something stood still, or was on and is `paused` for it;
+    empty where nothing was. What they had `let_go` of the same workflow is none of what they ask for now."""
     command = f"/omo:{name}"
-    if called_off:
-        line = f"omo: {command} begins anew. {listed(called_off)} stays off; until the new one is begun, "
-        line += f"{command} without a task goes on with it. {STOP} ends everything."
+    if let_go:
+        line = f"omo: {command} begins anew. {listed(let_go)} stays off; until the new one is begun, "
+        line += f"{command} without a task goes on with it. {gives_way(paused)} {STOP} ends everything."
         context = (
-            f"[omo] {listed(called_off)} stays off, for the user types {command} for something else: begin that anew, "
+            f"[omo] {listed(let_go)} stays off, for the user types {command} for something else: begin that anew, "
             "as `omo next` says, and do nothing for the other. It holds this session from its first command on."
         )
-        return Answer(context=context, message=line)
+        return Answer(context=context, message=line.replace("  ", " "))
     if woken:
-        return goes_on(f"with {command}", woken)
+        return goes_on(f"with {command}", woken, gives_way(paused))
+    if paused:
+        line = f"omo: {command} begins another piece of work. {gives_way(paused)} {STOP} ends everything."
+        context = (
+            f"[omo] The user types {command}, so this is paused: {listed(paused)}. Do no more of it before they name "
+            "it, and begin what they ask for now, as `omo next` says."
+        )
+        return Answer(context=context, message=line)
     if was_cancelled:
         line = f"omo: {command} takes your cancel back: what is begun with it holds this session. {STOP} ends it."
         context = (

@@ -13,7 +13,7 @@ from omo.hooks.prose import is_machine_text
 from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.rows import EMPTY
-from omo.work import budget, session
+from omo.work import budget, room, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,18 +165,18 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer | None:
     limits = settings.load(world.environ, world.root).limits
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        is_called_off = named in dict(runtime.work_in(row or EMPTY, runtime.CALLED_OFF))
-        can_go_on = row is not None and (runtime.is_live(row) or runtime.left_open(row) or is_called_off)
+        still = dict(runtime.standing(row or EMPTY))
+        can_go_on = row is not None and (runtime.is_live(row) or runtime.left_open(row) or named in still)
         if row is None or session.is_cancelled(row) or not can_go_on:
             return runtime.Change(None)
-        if runtime.work_in(row, "exhausted") or is_called_off:
+        if any(still[kind]["state"] == "exhausted" for kind in ([named] if named in still else still)):
             after = session.resume_with_all_blocks(row, limits=limits, now=world.now, named=named)
         else:
             after = session.with_hours_left(session.resume(row, named=named), limits=limits, now=world.now)
         after = session.answered(_with_clock_running(event, after, world.now))
         woken = session.woken(row, after)
         if woken:
-            answer = messages.goes_on("understood as continue", woken)
+            answer = messages.goes_on("understood as continue", woken, messages.gives_way(room.made_way(row, after)))
             return runtime.Change(answer, session.shown_on(after), [{"kind": "resumed"}])
         if not runtime.work_in(after, "active") and budget.is_used_up(row):
             return runtime.Change(Answer(message=messages.needs_budget(row)))

@@ -135,7 +135,7 @@ def newest(caller: Caller, client: str) -> str:
         what, fix = NOTHING, "omo status shows every session"
         if aside := left_open.of_others(caller.session_rows, caller.session, runtime.standing):
             name, row = next(iter(aside.items()))
-            what += f", but for what was called off or put aside in session {clip(name, 64)}: "
+            what += f", but for what was cancelled in session {clip(name, 64)}: "
             what += naming.listed(runtime.standing(row))
             takes = "you take" if caller.by == "user" else "the user takes"
             fix = f"{takes} it up with /omo:resume {clip(name, 64)}"
@@ -175,8 +175,8 @@ def _take_up(caller: Caller, source: str, client: str, wanted: str) -> Resumed:
         after = session.of_client(session.take_up(own, spending.end_unseen_turn(theirs)), client)
         after = budget.taken_up(after, caller.now)
         if caller.by == "user":
-            called_off = _called_off(theirs, wanted)
-            after = session.resume_with_all_blocks(after, limits=caller.limits, now=caller.now, named=called_off)
+            named = _meant(theirs, wanted)
+            after = session.resume_with_all_blocks(after, limits=caller.limits, now=caller.now, named=named)
         taken: SessionEvent = {"kind": "taken-up", "from": source, "work": runs}
         given: SessionEvent = {"kind": "taken-by", "session": caller.session, "work": runs}
         return (
@@ -191,9 +191,9 @@ def _take_up(caller: Caller, source: str, client: str, wanted: str) -> Resumed:
     return Resumed(source, row)
 
 
-def _called_off(theirs: SessionRow, wanted: str) -> str:
-    """The kind of work that had given way to another task, and goes on: its run is named, or there is nothing else."""
-    for kind, summary in runtime.work_in(theirs, runtime.CALLED_OFF):
+def _meant(theirs: SessionRow, wanted: str) -> str:
+    """The kind of the run that is named; that of a cancelled one, where there is nothing else."""
+    for kind, summary in runtime.standing(theirs):
         is_named = wanted and str(summary.get("run") or "").startswith(wanted)
         if is_named or not runtime.left_open(theirs):
             return kind
@@ -202,13 +202,14 @@ def _called_off(theirs: SessionRow, wanted: str) -> str:
 
 def _require_room(own: SessionRow, theirs: Collection[str]) -> None:
     """A session holds one run of a kind, and two that were begun apart are not mixed."""
-    work = [(kind, summary) for kind, summary in runtime.work_in(own, runtime.CALLED_OFF) if kind in theirs]
-    for kind, summary in runtime.left_open(own):
-        if kind != session.KIND or summary["state"] != "exhausted":
+    work = []
+    for kind, summary in runtime.standing(own):
+        is_let_go = summary["state"] == "exhausted" and (kind == session.KIND or runtime.was_cancelled(summary))
+        if not is_let_go or (kind in theirs and kind != session.KIND):
             work.append((kind, summary))
     if work:
         kind = work[-1][0]
-        way = f"omo state clear --mode {kind} --force gives it up"
+        way = naming.gives_up(kind)
         if kind == session.KIND:
             way = "/omo:stop-continuation ends it"
         raise Refused(f"this session has open work of its own: {naming.listed(work)}", fix=f"finish it first; {way}")

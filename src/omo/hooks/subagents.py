@@ -31,7 +31,7 @@ def handle_stop(event: Event, world: World) -> Answer:
     if row is None or not event.agent_type:
         return Answer()
     # Also where a breaker or a cancel let go: who goes on all the same is not told that nobody reviewed it.
-    is_open = runtime.is_live(row) or runtime.left_open(row) or row.get("asked")
+    is_open = runtime.is_live(row) or runtime.standing(row) or row.get("asked")
     if not is_open and row.get("awaits") != event.agent_type:
         return Answer()
     message = event.last_message.encode("utf-8", "replace")

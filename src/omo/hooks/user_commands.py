@@ -290,7 +290,7 @@ def _allow(event: Event, world: World, rest: str) -> str:
     is_gate = gates.current(world.state, event.session, row).get(name) is not None
     ended = "" if is_gate else _end_to_be_made_anew(event, world, row)
     is_over = not runtime.is_live(row)
-    is_let_go = is_over and bool(runtime.work_in(row, "exhausted")) and not session.is_cancelled(row)
+    is_let_go = is_over and bool(runtime.let_go(row)) and not session.is_cancelled(row)
     if is_over and not ended and not is_let_go:
         which, way = clip(name, 60), ""
         if is_gate:
@@ -389,7 +389,7 @@ def _budget(event: Event, world: World, rest: str) -> str | Answer:
     woken, row = world.change(decide, actor="user")
     if woken:
         return messages.goes_on("the user set the budget anew", woken, messages.budget_set(row))
-    ended = any(work.get("endedBy") == "budget" for _, work in runtime.work_in(row, "exhausted"))
+    ended = any(work.get("endedBy") == "budget" for _, work in runtime.let_go(row))
     if ended and budget.is_used_up(row):
         return f"{messages.budget_set(row)} So nothing goes on: {budget.cause(row)}. {budget.way_on(row)}"
     return messages.budget_set(row)

@@ -137,7 +137,7 @@ if TYPE_CHECKING:
         """One kind of work, as hooks need it."""
 
         run: str
-        state: str  # active, waiting, paused, blocked, done, exhausted, called-off
+        state: str  # active, waiting, paused, blocked, done, exhausted
         open: int
         total: int
         next: str | None
@@ -151,8 +151,7 @@ if TYPE_CHECKING:
         # Any word of the user's wakes what waits or is blocked, "continue" what is paused too. Not so where it is:
         own: bool  # put so by the workflow itself: a "continue", or a command of the agent's once they have `answered`
         answered: bool  # the user has written since they were told
-        stoppedByName: bool  # by that name, or by a "continue" where nothing else is on
-        calledOff: str  # since when
+        madeWayFor: str  # the kind of work that it is paused for; it goes on when the user names it
         hostLimit: bool  # waits for the host alone, and goes on with it
         cleared: bool  # given up, or a run that is over: nothing wakes it
         at: str  # when the files were looked at

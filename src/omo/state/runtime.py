@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 KEPT_FOR = 14 * 24 * 3600.0
 OPEN_STATES = ("active", "waiting", "paused", "blocked")
-CALLED_OFF = "called-off"  # the user asked for something else after a cancel or a breaker: only its own name wakes it
+CANCELLED = "cancelled"  # why a run ended
 ANY_SESSION = "*"
 INDEX = ("version", "live", "fenced", "open", "left", "sessions")
 # What a summary says that lets a session go without a word of the agent's; the ledger has to say the same of it.
-LETS_GO = ("done", "paused", CALLED_OFF)
+LETS_GO = ("done", "paused")
 AN_END = ("state", "outcome", "run", "at", "files")
 
 
@@ -148,16 +148,16 @@ def has_untold_end(row: SessionRow) -> bool:
 
 
 def is_fenced(row: SessionRow) -> bool:
-    """A plan session's fence is up. A cancel, or a stop of the plan by its name, takes it down; it is up again when the
-    user goes on with the plan."""
+    """A plan session's fence is up. The user's cancel or stop takes it down; it is up again when they go on with the
+    plan."""
     return not row["stopContinuation"].get("disabled") and bool(fence_of(row))
 
 
 def fence_of(row: SessionRow) -> FenceLists:
-    """The fence of the work that has one; empty where none has, or the user has stopped that by its name."""
+    """The fence of the work that has one; empty where none has, or the user paused or cancelled that."""
     for summary in row["work"].values():
         fence = summary.get("fence")
-        is_stopped = summary.get("stoppedByName") or summary.get("state") == CALLED_OFF
+        is_stopped = is_paused_by_user(summary) or was_cancelled(summary)
         if fence and isinstance(fence, dict) and not is_stopped:
             return fence
     return {}
@@ -185,14 +185,29 @@ def is_open(summary: Summary) -> bool:
     return summary.get("state") in OPEN_STATES and not summary.get("cleared")
 
 
+def was_cancelled(summary: Summary) -> bool:
+    """Whether the user cancelled it, or let it be for something else: it goes on when they name it."""
+    return summary.get("state") == "exhausted" and summary.get("endedBy") == CANCELLED
+
+
+def let_go(row: SessionRow) -> Works:
+    """The kinds of work that a breaker let go."""
+    return [(kind, summary) for kind, summary in work_in(row, "exhausted") if not was_cancelled(summary)]
+
+
+def is_left_open(summary: Summary) -> bool:
+    """Whether it is not over, or a breaker let it go; not what was given up."""
+    return summary.get("state") in (*OPEN_STATES, "exhausted") and not summary.get("cleared")
+
+
 def left_open(row: SessionRow) -> Works:
-    """The kinds of work that are not over, or that a breaker let go; not what was given up."""
-    return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES, "exhausted") if not summary.get("cleared")]
+    """The kinds of work that are left open, and were not cancelled."""
+    return [(kind, summary) for kind, summary in standing(row) if not was_cancelled(summary)]
 
 
 def standing(row: SessionRow) -> Works:
-    """What is left open, and what gave way to another task of the user's."""
-    return [*left_open(row), *work_in(row, CALLED_OFF)]
+    """What is left open, and what the user cancelled: all that goes on if they name it."""
+    return [(kind, summary) for kind, summary in row["work"].items() if is_left_open(summary)]
 
 
 def can_be_resumed(row: SessionRow) -> bool:
@@ -437,8 +452,8 @@ def render(runtime: Runtime) -> str:
         row = read_row(stored)
         if needs_hooks(row):
             live.add(_launcher_name(key))
-        elif left_open(row) or work_in(row, CALLED_OFF):
-            # Let go, cancelled or called off: what agents say is kept, and the user's "continue" heard.
+        elif standing(row):
+            # Let go or cancelled: what agents say is kept, and the user's "continue" heard.
             opened.add(_launcher_name(key))
         if is_fenced(row):
             fenced.add(_launcher_name(key))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from omo import table
-from omo.state.runtime import is_untold, work_in
+from omo.state.runtime import is_untold, let_go, work_in
 from omo.text import clip, counted, file_name
 from omo.work import budget, outcome, session, times
-from omo.work.naming import ULTRAWORK, listed, way_out, work_name
+from omo.work.naming import ULTRAWORK, done_was_refused, listed, way_out, work_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def doubt(since: Since) -> str:
 
 def to_be_begun(name: str) -> str:
     """For the agent that ended its turn though the user typed the command of a workflow."""
-    missing = table.not_begun(name, "nothing of it was begun")
+    missing = table.not_begun(name)
     return (
         f"The user typed /omo:{clip(name, 40)}, and {missing}. `omo next` names the command that begins "
         "it. If you need their answer first, ask them and end the turn: it is let through."
@@ -137,7 +137,7 @@ def _open_work(kind: str, summary: Summary) -> str:
     if kind != session.KIND:
         return as_sentence(f"{kind}: {left} of {total} open when last looked at" + (f", next {step}" if step else ""))
     if said := summary.get("refused"):
-        return as_sentence(f"omo ulw done was refused when it was called last: {clip(said, LONGEST_REFUSAL)}")
+        return as_sentence(done_was_refused(said, LONGEST_REFUSAL))
     if not total:
         if not step:
             on_word = 'or, where no test can show it, omo ulw done --because "why it is done".'
@@ -161,8 +161,12 @@ def release(rule: Rule, before: SessionRow, after: SessionRow, limits: Limits, e
     if not rule.tells:
         return ""
     said = rule.says(before, after, limits)
-    parts = [*([said] if said else []), *_ends(rule, before, after, elsewhere)]
-    parts += what_waits([(kind, summary) for kind, summary in work_in(after, *WAITS) if is_untold(summary)])
+    news = _ends(rule, before, after, elsewhere)
+    news += what_waits([(kind, summary) for kind, summary in work_in(after, *WAITS) if is_untold(summary)])
+    paused = [(kind, summary) for kind, summary in work_in(after, "paused") if not is_untold(summary)]
+    if news and paused and not elsewhere:
+        news.append(f"Paused: {listed(paused)}. {way_back(*paused[-1])}")
+    parts = [*([said] if said else []), *news]
     return in_one_message(parts) if parts else ""
 
 
@@ -224,7 +228,7 @@ def _ends(rule: Rule, before: SessionRow, after: SessionRow, elsewhere: str) -> 
             ended.append((kind, summary))
             questions.append(clip(str(summary.get("question") or ""), LONGEST_QUESTION))
     if rule.ends_run:
-        ended += work_in(after, "exhausted")
+        ended += let_go(after)
     if not ended:
         return []
     whole = whole_outcome(ended, after)
@@ -301,8 +305,8 @@ def ceiling(row: SessionRow, limits: Limits) -> str:
 
 
 def way_back(kind: str, summary: Summary) -> str:
-    """A plain "continue" sets going what else there is, and not what was stopped by its name beside it."""
-    named = f" {table.name_of(kind)}" if summary.get("stoppedByName") else ""
+    """A plain "continue" sets going what is newest, and not what made way for it."""
+    named = f" {table.name_of(kind)}" if summary.get("madeWayFor") else ""
     return f'It goes on when you say "continue{named}".'
 
 

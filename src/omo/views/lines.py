@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from omo import table
 from omo.progress import columns
-from omo.state.runtime import CALLED_OFF, OPEN_STATES
+from omo.state.runtime import CANCELLED, OPEN_STATES
 from omo.stop import rules
 from omo.table import name_of
 from omo.text import clip
-from omo.views.project import RECENT, ProjectView, SessionView
+from omo.views.project import RECENT, ProjectView, SessionView, claim_in_words
 from omo.views.session import WAITING, View, Work
 from omo.views.works import MARKS
 from omo.work import session, times
@@ -95,7 +95,7 @@ def project_lines(project: ProjectView, *, everything: bool = False) -> Iterator
         count = f"{off} more" if others else str(off)
         sessions = "session is" if off == 1 else "sessions are"
         yield _fact("", f"{count} {sessions} over: omo status --all", "dim", shape="remark")
-    newest = [f"{each['claim']}: let stand by the {each['by']}, {each['reason']}" for each in project.overrides[::-1]]
+    newest = [claim_in_words(claim) for claim in project.overrides[::-1]]
     yield from _listed("override", newest, "yellow", shape="problem")
 
 
@@ -306,8 +306,8 @@ def _work(view: SessionView, work: Status, *, everything: bool) -> Iterator[Line
     if work.run:
         parts.append(f"run {work.run}")
     states = {summary.kind: summary.state for summary in view.brief.work}
-    if states.get(work.kind) == CALLED_OFF:
-        parts.insert(0, "put aside for another task")
+    if states.get(work.kind) == CANCELLED and view.brief.mode != CANCELLED:
+        parts.insert(0, "cancelled by the user")
     text = "; ".join(filter(None, parts))
     yield Line("work", name_of(work.kind), text, (*cells, (text, "")))
     # Work that is over, beside work that is not, is one line.

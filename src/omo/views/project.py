@@ -11,7 +11,7 @@ from omo.context import Context
 from omo.errors import Unreadable, Unwritable
 from omo.json_text import Json
 from omo.state import ownership, runtime
-from omo.stop.sentences import says_so_again, state_was_removed, way_back
+from omo.stop.sentences import says_so_again, state_was_removed
 from omo.text import clip
 from omo.views import session
 from omo.work import budget, left_open, outcome
@@ -123,9 +123,6 @@ class SessionView(NamedTuple):
         why = LET_GO.get(self.brief.mode)
         if self.brief.mode == "exhausted" and budget.is_used_up(self.brief.row):
             why = f"it was let go with work open; {budget.way_on(self.brief.row)}"
-        for kind, summary in runtime.work_in(self.brief.row, "exhausted"):
-            if self.brief.mode == "exhausted" and summary.get("stoppedByName"):
-                why = way_back(kind, summary)
         if why:
             return NextStep("arm", why, who="user")
         leads = self.brief.leading
@@ -338,3 +335,7 @@ def claims_let_stand(context: Context) -> list[Json]:
             fields = {"claim": filed.statement, "reason": filed.override, "by": filed.by, "goal": filed.goal}
             listed.append({key: clip(value, 160) for key, value in fields.items()})
     return listed
+
+
+def claim_in_words(claim: Json) -> str:
+    return f"{claim['claim']}: let stand by the {claim['by']}, {claim['reason']}"

@@ -36,6 +36,8 @@ class Work:
     def __init__(self, kind: str, summary: Summary) -> None:
         self.kind = kind
         self.state = clip(str(summary.get("state") or ""), 20)  # gates that no run holds have none
+        if runtime.was_cancelled(summary):
+            self.state = runtime.CANCELLED
         self.open = _count(summary.get("open"))
         self.total = max(_count(summary.get("total")), self.open)
         self.next = _line(summary.get("next"))
@@ -135,7 +137,7 @@ class View:
             for work in self.work:
                 if work.state == state:
                     return work
-        others = [work for work in self.work if work.state != runtime.CALLED_OFF]
+        others = [work for work in self.work if work.state != runtime.CANCELLED or session.is_cancelled(self.row)]
         return others[0] if others else None
 
     @property
@@ -143,7 +145,8 @@ class View:
         """How the session ended, as Stop tells it: the worst of all that is over. None while something goes on."""
         if self.mode not in ENDS or not self.is_vouched:
             return None
-        return sentences.whole_outcome(runtime.work_in(self.row, *ENDS), self.row)
+        ended = [*runtime.let_go(self.row), *runtime.work_in(self.row, "done")]
+        return sentences.whole_outcome(ended, self.row)
 
     @property
     def breakers(self) -> dict[str, Meter]:

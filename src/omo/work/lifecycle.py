@@ -13,7 +13,7 @@ from omo.state import runtime, store
 from omo.state.rows import EMPTY, without
 from omo.state.runtime import OPEN_STATES
 from omo.text import clip
-from omo.work import left_open, outcome, requests
+from omo.work import left_open, naming, outcome, requests, room
 from omo.work import session as rows
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Kind, Run, S, load
@@ -27,6 +27,39 @@ if TYPE_CHECKING:
 
 SHORTEST_REASON = 10
 ASKED_ANEW = "they asked for something else"
+
+
+def require_room(kind: str, caller: Caller) -> None:
+    """Refuse an agent that begins a second piece of work. It may begin what the user asked for: by typing its command,
+    or by answering when other work was handed to it."""
+    row = caller.row()
+    asked = str(row.get("asked") or "")
+    is_asked_for = asked == kind or (asked in table.BY_TYPED and table.BY_TYPED[asked].kind == kind)
+    if caller.by == "user" or rows.is_cancelled(row) or is_asked_for:
+        return
+    for other, summary in room.runs(row, *OPEN_STATES):
+        gave_way = summary.get("madeWayFor") == kind and (not summary.get("own") or summary.get("answered"))
+        if other == kind or gave_way:
+            continue
+        typed = table.BY_KIND[kind].typed[-1]
+        raise Refused(
+            f"{naming.listed([(other, summary)])} of this session is open, and a session has one piece of work at a "
+            "time",
+            fix=f"finish it first: omo {table.BY_KIND[other].command} status says what is left; or ask the user: "
+            f"when they type /omo:{typed}, it is paused for that",
+        )
+
+
+def make_way_notes(caller: Caller, kind: str) -> list[str]:
+    """Say to the user who begins a run in a terminal which one is paused for it."""
+    if caller.by != "user":
+        return []
+    notes = []
+    for other, summary in room.runs(caller.row(), *room.GOING):
+        if other != kind:
+            name = table.name_of(other)
+            notes.append(f'{naming.listed([(other, summary)])} is paused for it; "continue {name}" goes on with that')
+    return notes
 
 
 def require(kind: Kind[S], caller: Caller, named: str = "", make: Callable[..., Run[S]] = Run) -> Run[S]:
@@ -139,30 +172,22 @@ def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> 
     return forget_summary(caller, kind, what, [], force=force, is_open=is_open, left=left)
 
 
-def called_off(caller: Caller, kind: str) -> Caller | None:
-    """The user as the one in whose name the session's work of a kind is put aside: it was called off or let go, and
-    they have asked for something else of the workflow since, which the ledger says. None where they did not."""
-    since = caller.summary(kind).get("calledOff")
-    if not since:
-        return None
-    is_asked_anew = caller.by == "user"
-    for name in table.BY_KIND[kind].typed:
-        if any(row.get("anew") and str(row["ts"]) >= since for row in requests.typed(caller.events, name)):
-            is_asked_anew = True
-    return replace(caller, by="user") if is_asked_anew else None
+def replaces(caller: Caller, kind: str) -> Caller | None:
+    """The user as the one in whose name the session's run of a kind gives way to a new one: it was cancelled or let go,
+    and they have asked for something else of the workflow since, which the ledger says. None where they did not."""
+    is_let_go = caller.summary(kind).get("state") == "exhausted"
+    return replace(caller, by="user") if is_let_go and requests.is_asked_anew(caller.events, kind) else None
 
 
-def put_aside_notes(caller: Caller, kind: str) -> list[str]:
+def replaced_notes(caller: Caller, kind: str) -> list[str]:
     """For whoever begins something in its place."""
-    if called_off(caller, kind) is None:
+    if replaces(caller, kind) is None:
         return []
-    return [
-        f"{kind} {clip(str(caller.summary(kind).get('run')), 60)} is put aside: the user has asked for something else"
-    ]
+    return [f"{kind} {clip(str(caller.summary(kind).get('run')), 60)} is over: the user has asked for something else"]
 
 
-def put_aside(user: Caller, kind: str) -> None:
-    """What gives way to another task of theirs is taken out of the session's row, for what is begun in its place."""
+def give_up_for_another(user: Caller, kind: str) -> None:
+    """Take what gives way to another task of the user's out of the session's row, for what is begun in its place."""
     forget_summary(user, kind, kind, [], force=True, is_open=True)
 
 

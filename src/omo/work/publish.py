@@ -123,7 +123,7 @@ def changed(
 ) -> runtime.Change:
     """A row with its summary renewed, and the event that says so; no change where it says the same already."""
     old = (row or EMPTY)["work"].get(kind, {})
-    kept = rows.kept_state(row or EMPTY, old, summary)  # a pause of the user's and a breaker are not undone by it
+    kept = rows.kept_state(row or EMPTY, kind, summary)  # a pause of the user's and a breaker are not undone by it
     kept = rows.with_earlier(old, kept)
     if kept == old and not progressed:
         return runtime.Change(None)

@@ -29,8 +29,18 @@ def typed(events: Iterable[SessionEvent], workflow: str, since: str = "") -> lis
 
 
 def later(events: Iterable[SessionEvent], workflow: str, began: str) -> list[SessionEvent]:
-    """The same for a run that began then: not what they asked for in its place, when they had called it off."""
+    """The same for a run that began then: not what they asked for in its place, when it was let go."""
     return [row for row in typed(events, workflow, began) if not row.get("anew")]
+
+
+def is_asked_anew(events: Sequence[SessionEvent], kind: str) -> bool:
+    """Whether the user has asked for something else of a workflow since its last run was on."""
+    for row in reversed(events):
+        if row.get("kind") == "resumed" or (row.get("kind") == kind and row.get("state") == "active"):
+            return False
+        if asked_of(row) in table.BY_KIND[kind].typed:
+            return bool(row.get("anew"))
+    return False
 
 
 def armed(events: Iterable[SessionEvent], since: str = "") -> list[SessionEvent]:
@@ -150,6 +160,10 @@ def wanted_last(rows: Sequence[SessionEvent]) -> tuple[NamedFile, float] | None:
     digest = digest_of_lone_file(rows[-1])
     first = next(row for row in rows if digest_of_lone_file(row) == digest)
     return files_of(rows[-1])[0], seconds(str(first.get("ts")))
+
+
+def not_as_named(name: str) -> str:
+    return f"{name} is not as it was when the user named it"
 
 
 def changed_since_named(rows: Iterable[SessionEvent], path: str, digest: str) -> bool:

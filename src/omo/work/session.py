@@ -6,21 +6,28 @@ from omo import masking
 from omo.clock import seconds, stamp
 from omo.state.rows import EMPTY, claimed, without
 from omo.state.runtime import (
-    CALLED_OFF,
+    CANCELLED,
     OPEN_STATES,
+    is_left_open,
     is_live,
     is_open,
     is_paused_by_user,
     is_untold,
+    left_open,
+    let_go,
+    standing,
     unvouched,
+    was_cancelled,
     work_in,
 )
 from omo.text import clip
 from omo.work import budget, outcome
+from omo.work.room import GOING, is_another_on, make_room, paused_for, runs
+from omo.work.room import KIND as KIND
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Sequence
     from typing import Any
 
     from omo.hosts import Refusal
@@ -39,16 +46,15 @@ if TYPE_CHECKING:
         Ulw,
     )
     from omo.state.runtime import Works
+    from omo.work.room import Work
 
-    Work = dict[str, Summary]
-
-KIND = "ulw"
+ANY = "*"  # the run that was on last, of whichever kind
 NEW_TASK, SAME_TASK, NO_TASK = "new", "same", "none"
 WAITING = ("waiting", "paused", "blocked")
 # Of a summary, what goes when its state does: what the user reads of it, and the rest.
-STATE_SHOWN = ("why", "question", "told", "endedBy", "outcome", "stoppedByName", "calledOff")
+STATE_SHOWN = ("why", "question", "told", "endedBy", "outcome", "madeWayFor")
 OTHER_STATE_FIELDS = ("own", "at", "unvouched", "hostLimit", "files", "changed", "stopped", "answered", "damaged")
-CANCELLED = (
+IS_CANCELLED = (
     "the user has cancelled what is on in this session: no Stop is held, and no fence is up, until they type ulw"
 )
 LONGEST_MESSAGE = 200
@@ -64,19 +70,12 @@ ON: StopContinuation = {"disabled": False, "disabledReason": None}
 
 
 class Wanted:
-    """What a person asks for: a kind of work, with a new task, that of before, or none; and the `others` that they say
-    to go on with. "go on with the plan, ulw fix total" is Wanted("ulw", NEW_TASK, {"ultraplan"})."""
+    """What a person asks for: a kind of work, with a new task, that of before, or none. `run` is the run that they say
+    to go on with: its kind, or ANY. "go on with the plan, ulw fix total" is Wanted("ulw", NEW_TASK, "ultraplan")."""
 
-    def __init__(self, kind: str = KIND, task: str = NEW_TASK, others: Collection[str] = ()) -> None:
-        self.kind, self.task, self.others = kind, task, others
-
-    def takes_up(self, kind: str) -> bool:
-        """Although they had let go of it."""
-        return kind in self.others or (kind == self.kind and self.task != NEW_TASK)
-
-    def takes_cancel_back(self) -> bool:
-        """A bare ulw does. A new task, or the command of a workflow, is wanted in place of what was cancelled."""
-        return self.kind == KIND and self.task != NEW_TASK
+    def __init__(self, kind: str = KIND, task: str = NEW_TASK, run: str = "") -> None:
+        self.kind, self.task = kind, task
+        self.run = run or ("" if task == NEW_TASK else ANY)
 
 
 ULW_TASK = Wanted(KIND, NEW_TASK)
@@ -99,7 +98,7 @@ def arm(
     """
     old = row or EMPTY
     was_live = is_live(old)
-    work = {kind: _as_wanted(old, kind, summary, wanted, now) for kind, summary in old["work"].items()}
+    work = _beside_ultrawork(old, wanted) if wanted.kind == KIND else _in_place_of_others(old, wanted)
     if wanted.kind == KIND and (wanted.task != NO_TASK or _is_for_ultrawork(old, work)):
         work[KIND] = _ultrawork(old, wanted, now, pinned)
     armed: SessionRow = {
@@ -114,19 +113,40 @@ def arm(
     return armed if was_live else budget.begin(armed, ceilings, now=now)
 
 
-def _as_wanted(old: SessionRow, kind: str, summary: Summary, wanted: Wanted, now: float) -> Summary:
-    """One kind of work: it goes on, is called off, or stays as it is."""
-    state = summary.get("state")
-    if state == CALLED_OFF:
-        return _active(summary) if wanted.takes_up(kind) else summary
-    if state not in (*OPEN_STATES, "exhausted"):
-        return summary
-    is_replaced = state == "exhausted" and kind == wanted.kind != KIND  # after a breaker, by a run of the new task
-    if (is_cancelled(old) or is_replaced) and not (wanted.takes_up(kind) or wanted.takes_cancel_back()):
-        return {**_active(summary), "state": CALLED_OFF, "calledOff": stamp(now)}
-    is_stopped = summary.get("stoppedByName") and kind != wanted.kind
-    stays = state == "active" or is_stopped or summary.get("cleared")
-    return summary if stays else _active(summary)
+def _beside_ultrawork(old: SessionRow, wanted: Wanted) -> Work:
+    """Return the work of a session in which ultrawork is armed. The run that they mean goes on with it; else the one
+    that is on or waits, else one that a breaker let go. What they paused or cancelled they have to mean."""
+    going = [] if is_cancelled(old) else runs(old, *GOING)
+    if wanted.run not in ("", ANY):
+        going = [(kind, summary) for kind, summary in standing(old) if kind == wanted.run] or going
+    if not going and wanted.run:
+        still = standing(old) if is_cancelled(old) else left_open(old)
+        going = [(kind, summary) for kind, summary in still if kind != KIND]
+    if not going and not is_cancelled(old):
+        going = [(kind, summary) for kind, summary in let_go(old) if kind != KIND]
+    work = dict(old["work"])
+    if work.get(KIND, {}).get("state") in (*OPEN_STATES, "exhausted"):
+        work[KIND] = _active(work[KIND])
+    for kind, summary in going[-1:]:
+        work[kind] = _active(summary)
+        return make_room(work, kind)
+    return make_room(work, KIND)
+
+
+def _in_place_of_others(old: SessionRow, wanted: Wanted) -> Work:
+    """Return the work of a session in which a run is begun or goes on. Every other run makes way for it, and so does
+    ultrawork that a breaker let go. A run that was cancelled or let go is not woken for another task."""
+    work = dict(old["work"])
+    before, own = work.get(wanted.kind, {}), work.get(KIND, {})
+    if is_open(before) or (before.get("state") == "exhausted" and wanted.task != NEW_TASK):
+        work[wanted.kind] = _active(before)
+    elif before.get("state") == "exhausted":
+        work[wanted.kind] = _cancelled(before)
+    if own.get("state") in ("waiting", "blocked"):
+        work[KIND] = _active(own)
+    elif own.get("state") == "exhausted":
+        work[KIND] = paused_for(own, wanted.kind)
+    return make_room(work, wanted.kind)
 
 
 def _is_for_ultrawork(old: SessionRow, work: Work) -> bool:
@@ -209,7 +229,7 @@ def raise_budget(row: SessionRow, ceilings: Budget | None, *, limits: Limits, no
     """The user's new ceilings; what the old ones had let go goes on where it was, if there is something left."""
     after = budget.set_by_user(row, ceilings)
     work: Work = {}
-    for kind, summary in work_in(after, "exhausted"):
+    for kind, summary in let_go(after):
         if summary.get("endedBy") == "budget":
             work[kind] = _active(summary)
     if not work or is_cancelled(after) or budget.is_used_up(after):
@@ -226,19 +246,27 @@ def woken(before: SessionRow | None, after: SessionRow) -> Works:
 def put_work(row: SessionRow | None, kind: str, summary: Summary, *, limits: Limits, now: float) -> SessionRow:
     """A workflow's summary. Active work arms the same counter as ulw does, unless the user or a breaker let go."""
     old = row or EMPTY
-    after = _with_work(without_request(old), {kind: summary})
+    was = old["work"].get(kind, {})
+    work: Work = {**old["work"], kind: summary}
+    if summary.get("state") == "active" and (was.get("state") != "active" or was.get("run") != summary.get("run")):
+        work = make_room(work, kind)
+    after: SessionRow = {**without_request(old), "work": work}
     if summary.get("state") == "active" and not old["ulw"].get("enabled") and not was_released(old):
         after["ulw"] = _all_blocks(kind, limits, now)
         after = budget.begin(after, None, now=now)
     return after
 
 
-def kept_state(row: SessionRow, old: Summary, summary: Summary) -> Summary:
-    """A workflow's new summary, as far as its state is its own to say: not where the user paused or stopped it, nor
-    where a breaker let go, until they arm the session again. What they were told is not told again."""
+def kept_state(row: SessionRow, kind: str, summary: Summary) -> Summary:
+    """A workflow's new summary, as far as its state is its own to say: not where the user paused it, nor where a
+    breaker or a cancel let go, and it wakes beside no other run. What they were told is not told again."""
+    old = row["work"].get(kind, {})
     was, state = old.get("state"), summary["state"]
-    is_let_go = was == CALLED_OFF or old.get("stoppedByName") or (was == "exhausted" and not row["ulw"].get("enabled"))
-    if (is_let_go and state != "done") or (is_paused_by_user(old) and state == "active"):
+    if was == "exhausted" and state != "done":
+        return _as_it_stood(summary, old)
+    is_same_run = old.get("run") == summary.get("run")
+    is_woken = is_same_run and was in ("paused", "waiting", "blocked") and state == "active"
+    if (is_paused_by_user(old) and state != "done") or (is_woken and is_another_on(row, kind)):
         return _as_it_stood(summary, old)
     if "told" in summary and was == state and old.get("why") == masking.mask(summary["why"]):
         known: Summary = {**summary, "told": old.get("told", False)}
@@ -295,19 +323,35 @@ def cancel(
     before stays as it ended.
     """
     old = row or EMPTY
+    ended = [kind for kind, summary in work_in(old, *OPEN_STATES, "exhausted") if not was_cancelled(summary)]
+    if is_cancelled(old):
+        ended = old["stopContinuation"].get("ended", [])
     off: StopContinuation = {
         "disabled": True,
         "disabledReason": reason,
         "disabledAt": stamp(now),
         "told": told,
         "shown": shown,
-        "ended": [kind for kind, _ in work_in(old, *OPEN_STATES, "exhausted")],
+        "ended": ended,
         "run": last_run(old),
         "cancelledFor": event,
     }
     ulw: Ulw = {**forget_message(old)["ulw"], "enabled": False}
-    work = old["work"] if old["work"].get(KIND, {}).get("state") == "done" else _other_work(old)
+    work: Work = {}
+    for kind, summary in old["work"].items():
+        if kind != KIND:
+            work[kind] = _cancelled(summary)
+        elif summary.get("state") == "done":
+            work[kind] = summary
     return {**without_request(old), "ulw": ulw, "stopContinuation": off, "work": work}
+
+
+def _cancelled(summary: Summary) -> Summary:
+    """Return a run after the user's cancel: what had ended before stays as it ended."""
+    if not is_left_open(summary):
+        return summary
+    ended = outcome.not_proven("you cancelled it")
+    return {**_active(summary), "state": "exhausted", "endedBy": CANCELLED, "outcome": ended}
 
 
 def withdraw(row: SessionRow) -> SessionRow:
@@ -327,7 +371,7 @@ def is_cancelled(row: SessionRow | None) -> bool:
 
 def cancelled_notes(row: SessionRow | None) -> list[str]:
     """For whoever begins something there all the same."""
-    return [CANCELLED] if is_cancelled(row) else []
+    return [IS_CANCELLED] if is_cancelled(row) else []
 
 
 def cancel_is_unshown(row: SessionRow | None) -> bool:
@@ -340,7 +384,7 @@ def cancel_shown(row: SessionRow) -> SessionRow:
 
 def was_released(row: SessionRow | None) -> bool:
     """The user cancelled, or a breaker let go: only a person may arm this session again."""
-    return is_cancelled(row) or bool(work_in(row or EMPTY, "exhausted"))
+    return is_cancelled(row) or bool(let_go(row or EMPTY))
 
 
 def suspend(row: SessionRow, *, state: str, why: str, question: str = "") -> SessionRow:
@@ -409,44 +453,54 @@ def open_work(row: SessionRow) -> Works:
     return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES) if is_open(summary)]
 
 
-def can_be_paused(row: SessionRow) -> Works:
-    """What is active or waits for anything."""
-    return [(kind, summary) for kind, summary in open_work(row) if summary.get("state") != "paused"]
+def can_be_paused(row: SessionRow, named: Sequence[str] = ()) -> Works:
+    """What is active or waits for anything; also what a breaker let go, if it is `named`."""
+    works = []
+    for kind, summary in standing(row):
+        is_going = is_open(summary) and summary.get("state") != "paused"
+        if is_going or (kind in named and summary.get("state") == "exhausted" and not was_cancelled(summary)):
+            works.append((kind, summary))
+    return works
 
 
-def pause(row: SessionRow, *, why: str, told: bool) -> SessionRow:
+def pause(row: SessionRow, *, why: str, told: bool, named: Sequence[str] = ()) -> SessionRow:
     """The user said stop. What waited for an answer of theirs waits for their "continue" now."""
     paused: Summary = {"state": "paused", "why": why, "question": "", "told": told}
-    work: Work = {kind: {**_active(summary), **paused} for kind, summary in can_be_paused(row)}
+    work: Work = {kind: {**_active(summary), **paused} for kind, summary in can_be_paused(row, named)}
     for kind, summary in bound_ends(row):  # the user's word comes before that of the files
         work[kind] = {**summary, "stopped": True}
     return _with_work(without_request(row), work)
 
 
-def stop_by_name(row: SessionRow, kind: str, *, why: str, told: bool) -> SessionRow:
-    """One workflow is paused because the user named it; only naming it, or a plain "continue", wakes it. What a breaker
-    let go stays that, and goes on with all blocks."""
-    old = row["work"].get(kind, {})
-    if old.get("state") == "exhausted":
-        return _with_work(row, {kind: {**old, "stoppedByName": True}})
-    paused: Summary = {"state": "paused", "why": why, "question": "", "told": told, "stoppedByName": True}
-    return _with_work(row, {kind: {**_active(old), **paused}})
+def pause_run(row: SessionRow, kind: str, *, why: str) -> SessionRow:
+    """The user said in one breath to stop a run and to go on with something else."""
+    summary = row["work"].get(kind, {})
+    return _with_work(row, {kind: {**_active(summary), "state": "paused", "why": why, "question": "", "told": True}})
 
 
 def resume(row: SessionRow, *, states: tuple[str, ...] = WAITING, own: bool = True, named: str = "") -> SessionRow:
-    """What waited is active again: the one workflow that was `named`, even if it was called off; else all but what was
-    stopped by its name; that too, where nothing else is on. A workflow's `own` wait only if that is meant, and what was
-    given up never."""
+    """What stood still in one of these states is active again: what is `named`, in place of the run that is on; else
+    ultrawork, and of the runs the newest. What is paused goes on beside nothing else. A workflow's `own` wait ends only
+    if that is meant, and what was given up is over."""
+    if named in dict(standing(row)):
+        woken = {**row["work"], named: _active(row["work"][named])}
+        after: SessionRow = {**row, "work": woken if named == KIND else make_room(woken, named)}
+        return forget_message(after)
     waiting = []
     for kind, summary in work_in(row, *states):
-        if not summary.get("cleared") and (own or not summary.get("own")):
+        is_meant = not summary.get("cleared") and not was_cancelled(summary) and (own or not summary.get("own"))
+        if is_meant and not (summary["state"] in ("paused", "exhausted") and work_in(row, "active")):
             waiting.append((kind, summary))
-    going = [work for work in (*work_in(row, CALLED_OFF), *waiting) if work[0] == named]
-    if not going:
-        going = [work for work in waiting if not work[1].get("stoppedByName")]
-    if not going and not work_in(row, "active"):
-        going = waiting
-    return forget_message(_with_work(row, {kind: _active(summary) for kind, summary in going}))
+    work = dict(row["work"])
+    for kind, summary in waiting:
+        if kind == KIND:
+            work[kind] = _active(summary)
+    others = [each for each in waiting if each[0] != KIND]
+    going = [each for each in others if each[1]["state"] in GOING] or others
+    if going and not runs(row, "active"):
+        kind, summary = going[-1]
+        work = make_room({**work, kind: _active(summary)}, kind)
+    return forget_message({**row, "work": work})
 
 
 def resume_with_all_blocks(row: SessionRow, *, limits: Limits, now: float, named: str = "") -> SessionRow:

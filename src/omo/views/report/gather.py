@@ -129,7 +129,7 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     viewer = Viewer(context, chosen.session, session.brief.row, reads_all=True, run=run if is_own_run else "")
     statuses = [status for status in works.works_of(viewer) if not run or status.kind == chosen.kind]
     if not run:
-        statuses = _without_called_off(statuses, session)
+        statuses = _without_cancelled(statuses, session)
     session = session._replace(works=statuses, problems=_ledger_problems(context.state, session, run))
     events = viewer.events
     has_runs = any(row.runs.names_of(context.state, chosen.session) for row in table.with_runs())
@@ -165,10 +165,10 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     )
 
 
-def _without_called_off(statuses: list[Status], session: SessionView) -> list[Status]:
-    """What the user called off for something else is none of that, unless it is all there is."""
-    called_off = [work.kind for work in session.brief.work if work.state == runtime.CALLED_OFF]
-    return [status for status in statuses if status.kind not in called_off] or statuses
+def _without_cancelled(statuses: list[Status], session: SessionView) -> list[Status]:
+    """What the user cancelled for something else is none of that, unless it is all there is."""
+    cancelled = [work.kind for work in session.brief.work if work.state == runtime.CANCELLED]
+    return [status for status in statuses if status.kind not in cancelled] or statuses
 
 
 def _asked_at(events: Sequence[SessionEvent], began: str) -> str:

@@ -201,7 +201,7 @@ def _close(run: PlanRun, name: str, evidence: str, gate: Json, facts: Receipt) -
             "qualityGateJson": gate,
             "completionVerification": receipts.mint(plan, goal, gate=gate, now=now, facts=facts),
         }
-        plan.read({**closed, "ts": now})
+        plan.read_row({**closed, "ts": now})
         following = [] if plan.active is not None else start_next(plan)
         return (following[0]["goalId"] if following else None), [closed, *following]
 

@@ -14,7 +14,7 @@ from omo.state.ledger_rows import SessionEvent
 from omo.state.rows import read_base
 from omo.text import clip, counted
 from omo.work import requests
-from omo.work.lifecycle import called_off, put_aside
+from omo.work.lifecycle import give_up_for_another, replaces, require_room
 from omo.work.publish import note_given_up
 from omo.work.run import check_sizes
 from omo.work.status import NextStep
@@ -27,12 +27,13 @@ from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan
 
 
 def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanRun:
-    """Make the new plan. An unfinished one before it is put aside by --force, or if the user called it off; `archived`
-    says where to."""
+    """Make the new plan. An unfinished one before it is archived by --force, or if the user asked for another;
+    `archived` says where to."""
     caller, before = run.caller, run.plan
     if run.problems and not (force and caller.by == "user"):
         raise run.damage()
-    user = called_off(caller, ULTRAGOAL.name)
+    require_room(ULTRAGOAL.name, caller)
+    user = replaces(caller, ULTRAGOAL.name)
     force = force or user is not None
     if before is not None and before.is_open and not force:
         raise Refused(
@@ -67,7 +68,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
         if (before is None or before.is_open) and os.path.lexists(run.directory):
             new.archived = store.keep_as(run.directory, "archived", caller.now)
         if user is not None:
-            put_aside(user, ULTRAGOAL.name)
+            give_up_for_another(user, ULTRAGOAL.name)
             caller.forget()
     return new
 
@@ -109,7 +110,7 @@ def require_as_named(run: PlanRun, path: str, content: bytes) -> None:
     name = os.path.relpath(os.path.realpath(path), run.caller.here).replace(os.sep, "/")
     if run.caller.by != "user" and requests.changed_since_named(_typed(run), name, sha256(content)):
         raise Refused(
-            f"{clip(name, 120)} is not as it was when the user named it",
+            requests.not_as_named(clip(name, 120)),
             fix="put it back as it was; goals of your own go into another file, and the end is judged by theirs; or "
             "they type it again as it is now",
         )

@@ -72,8 +72,8 @@ def doubts_of(plan: Plan) -> list[str]:
     """Say why the clean words of both kinds of reviewer do not cover all that the plan was made for."""
     silent: dict[str, list[str]] = {}  # goals that one of them was not seen to find clean
     doubts = []
-    if plan.left_out:
-        titles = listed([repr(clip(title, 40)) for title in plan.left_out])
+    if left_out := plan.created.get("leftOut"):
+        titles = listed([repr(clip(title, 40)) for title in left_out])
         doubts.append(f"the user typed {titles}, and no goal of the plan was made with that title")
     for goal in plan.goals:
         steering = goal.steering

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from omo.errors import Refused
+from omo.json_text import Json
 from omo.proof import artifacts
 from omo.work.lifecycle import require_reason
 from omo.workflows.ultragoal.brief import require_text, same_words, title_of
-from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow, Steered, new_ids
+from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, new_ids
 from omo.workflows.ultragoal.run import PlanRun
 
 MOST_OPEN_BLOCKERS = 3
@@ -94,13 +95,13 @@ def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str |
 
 
 def goals_for(
-    goals: Sequence[Goal], known: Sequence[Goal], findings: Sequence[tuple[str, str]], steering: Steered
-) -> tuple[list[str], list[NewGoal]]:
+    goals: Sequence[Goal], known: Sequence[Goal], findings: Sequence[tuple[str, str]], steering: Json
+) -> tuple[list[str], list[Json]]:
     """Return the ids of the goals that resolve these findings (title and text), and those of them that are new. One of
     the `known` goals that asks for the same resolves it already."""
     by_words = {same_words(goal.objective): goal.id for goal in known}
     ids: list[str] = []
-    new: list[NewGoal] = []
+    new: list[Json] = []
     for title, text in findings:
         name = by_words.get(same_words(text))
         if name is None:
@@ -138,7 +139,7 @@ def record_review_blockers(
         plan.tool.require_same(goal_json)
         parent.require("review")
         blockers = plan.open_blockers_of(parent.id)
-        steering: Steered = {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence}
+        steering: Json = {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence}
         (name,), new = goals_for(plan.goals, blockers, [(title, finding)], steering)
         if not new:
             return (name, True), []

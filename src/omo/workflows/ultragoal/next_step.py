@@ -125,7 +125,9 @@ def _stuck(run: CaseRun, plan: Plan) -> NextStep | None:
     goal = plan.to_retry[0]
     retry = command("omo ultragoal complete-goals --retry-blocked")
     if goal is plan.waits_for_person:
-        return NextStep("wait", goal.waits_in_words, (retry._replace(lead="when that is done"),), item=goal.id)
+        return NextStep(
+            "wait", f"{goal.id} {goal.waits_in_words}", (retry._replace(lead="when that is done"),), item=goal.id
+        )
     commands = [retry]
     if len(plan.required) > 1:
         steer = f"omo ultragoal steer --kind mark_blocked_superseded --goal-id {goal.id}"

@@ -30,29 +30,6 @@ class Wording(TypedDict):
     objective: str
 
 
-class Steered(TypedDict, total=False):
-    """Where a goal came from or went: split, blocker, superseded, reworded."""
-
-    kind: str
-    evidence: str
-    rationale: str
-    by: str | None
-    mutation: str
-    sourceGoalId: str
-    blockedGoalId: str
-    source: str
-    name: str
-    replacementGoalIds: list[str]
-    noReplacementRequired: bool
-    changedFields: list[str]
-    firstWording: Wording | None  # what was promised first, however often it is revised
-
-
-class NewGoal(Wording, total=False):
-    id: str
-    steering: Steered
-
-
 class SeenReview(TypedDict, total=False):
     """The word of a reviewer, and what changed since."""
 
@@ -104,9 +81,9 @@ class PlanRow(CaseRow, From, total=False):
     goalMode: str
     objective: str
     requests: list[str]
-    leftOut: list[str]
+    leftOut: list[str]  # goals that the user typed, and that are none of these
     # of goals
-    goals: list[NewGoal]
+    goals: list[Json]  # new ones: id, title, objective, and under `steering` where each came from
     goalId: str | None
     status: str
     evidence: str
@@ -214,8 +191,9 @@ class Goal:
         return self.item.text
 
     @property
-    def steering(self) -> Steered:
-        return cast("Steered", self.item.form)
+    def steering(self) -> Json:
+        """Where it came from or went: split, blocker, superseded, reworded."""
+        return self.item.form
 
     @property
     def wording(self) -> Wording:
@@ -260,7 +238,7 @@ class Goal:
 
     @property
     def waits_in_words(self) -> str:
-        return f"{self.id} waits for a person: {clip(self.human_blocked, 160)}"
+        return f"waits for a person: {clip(self.human_blocked, 160)}"
 
     @property
     def overrides(self) -> list[str]:
@@ -320,11 +298,6 @@ class Plan(Case):
     def requests(self) -> list[str]:
         """What the user asked for, as a hook heard them type it."""
         return self.created.get("requests") or []
-
-    @property
-    def left_out(self) -> list[str]:
-        """Goals that the user typed, and that are none of these."""
-        return self.created.get("leftOut") or []
 
     @property
     def is_open(self) -> bool:
@@ -451,7 +424,7 @@ class Plan(Case):
 
     # What its rows say
 
-    def read(self, row: PlanRow) -> None:
+    def read_row(self, row: PlanRow) -> None:
         """Read what a row says of goals, of the session's goal and of handoffs."""
         kind = row["kind"]
         match kind:
@@ -518,7 +491,7 @@ class Plan(Case):
     def _add(self, row: PlanRow, after: str = "") -> None:
         items = []
         for new in row["goals"]:
-            items.append(CaseItem(new["id"], new["title"], [], text=new["objective"], form={**new.get("steering", {})}))
+            items.append(CaseItem(new["id"], new["title"], [], text=new["objective"], form=new.get("steering") or {}))
         self.add(items, after)
         self._know(row, [item.id for item in items])
 
@@ -567,7 +540,7 @@ class Plan(Case):
             why = self.tool.why or "the session's goal is paused"
             return {"why": why, "question": TELL, "pauses": True}
         if goal := self.waits_for_person:
-            return {"why": goal.waits_in_words, "question": TELL}
+            return {"why": f"{goal.id} {goal.waits_in_words}", "question": TELL}
         return None
 
     @property
@@ -588,7 +561,7 @@ class Plan(Case):
         """Return what views show beside a goal."""
         notes = [clip(str(note), 200) for note in goal.receipt.get("notes", [])]
         if goal.human_blocked:
-            notes.append(f"waits for a person: {clip(goal.human_blocked, 160)}")
+            notes.append(goal.waits_in_words)
         elif goal.status in ("failed", "blocked", "review_blocked") and goal.evidence:
             notes.append(clip(goal.evidence, 160))
         if goal.status == "superseded":

@@ -14,6 +14,7 @@ from typing import Any
 from omo import safe_open
 from omo.digest import sha256
 from omo.errors import BadInput
+from omo.json_text import Json
 from omo.proof import git, globs
 from omo.state.runtime import part
 from omo.text import clip
@@ -25,7 +26,7 @@ from omo.workflows.ultragoal.gate.models import NOT_APPLICABLE, GateDefect, show
 from omo.workflows.ultragoal.gate.proof import GateSubject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
 from omo.workflows.ultragoal.goals import goals_for
-from omo.workflows.ultragoal.plan import MODES, Plan, PlanRow, Steered
+from omo.workflows.ultragoal.plan import MODES, Plan, PlanRow
 from omo.workflows.ultragoal.run import PlanRun, begin, settings_at
 from omo.workflows.ultragoal.source import Source
 
@@ -212,7 +213,7 @@ def start(run: PlanRun, done: QaReview) -> tuple[PlanRun, list[str]]:
         wordings.append(("Let the QA of the review hold", "\n".join(["The QA of the review has to hold:", *lines])))
     if not wordings:
         return run, []
-    steering: Steered = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
+    steering: Json = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
 
     def decide(plan: Plan | None) -> tuple[list[str], list[PlanRow]]:
         events: list[PlanRow] = []

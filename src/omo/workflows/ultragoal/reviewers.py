@@ -5,7 +5,6 @@ An agent is told the goal's contract and where the work began, and nothing of wh
 
 from __future__ import annotations
 
-from omo.engine.asking import item_brief
 from omo.json_text import Json
 from omo.proof import base
 from omo.text import clip, listed
@@ -60,6 +59,8 @@ CLEAN = _clean_words()
 def review_brief(run: PlanRun, goal: Goal, role: str) -> str:
     """Return what the agent of this role is asked. With the plan's last goal the architect answers for all that the
     user typed."""
+    from omo.engine.asking import item_brief  # which loads all that judges are asked with
+
     plan, step = run.require_plan(), FLOW.briefed[role]
     parts = [f"{goal.id} {goal.title}:\n{quoted(goal.objective, LONGEST)}"]
     if plan.constraints:

@@ -8,12 +8,13 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from omo.errors import BadInput, OmoError, Refused
+from omo.json_text import Json
 from omo.proof import documents
 from omo.strict import Strict, validated
 from omo.text import clip
 from omo.work.run import check_sizes
 from omo.workflows.ultragoal.brief import require_text, title_of
-from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow, Steered, new_ids
+from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, new_ids
 from omo.workflows.ultragoal.run import PlanRun
 
 LONGEST_SHOWN = 500  # of what a refused attempt leaves in the ledger
@@ -42,7 +43,7 @@ class Steering(Strict):
     def row(self, plan: Plan) -> PlanRow:
         raise NotImplementedError
 
-    def origin(self, kind: str) -> Steered:
+    def origin(self, kind: str) -> Json:
         """Return what a new goal knows of where it came from; the whole text is in the row."""
         evidence, rationale = clip(self.evidence, LONGEST_SHOWN), clip(self.rationale, LONGEST_SHOWN)
         return {"kind": kind, "evidence": evidence, "rationale": rationale}
@@ -59,7 +60,7 @@ class AddSubgoal(Steering):
 
     def row(self, plan: Plan) -> PlanRow:
         (name,) = new_ids(plan.goals, 1)
-        goal: NewGoal = {"id": name, "title": self.title, "objective": self.objective}
+        goal: Json = {"id": name, "title": self.title, "objective": self.objective}
         goal["steering"] = self.origin("add_subgoal")
         return {"goals": [goal]}
 
@@ -71,10 +72,10 @@ class SplitSubgoal(Steering):
     def row(self, plan: Plan) -> PlanRow:
         goal = _steered(plan, self.goal_id, "split")
         names = new_ids(plan.goals, len(self.replacements))
-        steering: Steered = {**self.origin("split_replacement"), "sourceGoalId": goal.id}
+        steering: Json = {**self.origin("split_replacement"), "sourceGoalId": goal.id}
         if goal.blocks is not None:
             steering["blockedGoalId"] = goal.blocks  # the review it had to satisfy is now theirs
-        goals: list[NewGoal] = []
+        goals: list[Json] = []
         for name, wording in zip(names, self.replacements, strict=True):
             goals.append({"id": name, "title": wording.title, "objective": wording.objective, "steering": steering})
         return {"goalId": goal.id, "goals": goals}

@@ -27,6 +27,8 @@ def told_besides(plan: Plan, step: NextStep, *, is_attended: bool) -> Summary:
         more["wayOut"] = ""
     if is_attended:
         more["attended"] = True
+    if plan.is_open and plan.handoff is not None:
+        more["madeWayFor"] = plan.handoff["to"] or ""
     if step.who == "user":  # damage that only they can mend
         question = f"Run in a terminal of your own: {step.commands[0].line}."
         more |= {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True, "damaged": True}

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from omo import options, safe_open
 from omo.context import Context
-from omo.engine import show
 from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
 from omo.work import briefs, session
-from omo.work.lifecycle import left_by_others, left_elsewhere, put_aside_notes
+from omo.work.lifecycle import left_by_others, left_elsewhere, make_way_notes, replaced_notes
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, results
 from omo.workflows.ultragoal.brief import parse
@@ -124,7 +123,7 @@ def create_goals(run: PlanRun, arguments: argparse.Namespace, context: Context) 
         context.notes.append(other.text)
     context.notes += session.cancelled_notes(run.caller.row())
     brief = parse(_brief(arguments, context, run))
-    notes = put_aside_notes(run.caller, ULTRAGOAL.name)
+    notes = [*make_way_notes(run.caller, ULTRAGOAL.name), *replaced_notes(run.caller, ULTRAGOAL.name)]
     run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
     if run.archived:
@@ -180,6 +179,8 @@ def complete_goals(run: PlanRun, arguments: argparse.Namespace, context: Context
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
     if run.plan is not None:
+        from omo.engine import show
+
         shown = show.status_of(run, Viewer(context, run.caller.session, caller=run.caller))
         return results.status(run, run.plan, shown.believed)
     others, step = [], next_step(run)

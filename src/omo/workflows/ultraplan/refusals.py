@@ -13,7 +13,7 @@ from omo.state.rows import EMPTY
 from omo.state.runtime import Change, part
 from omo.text import clip, counted
 from omo.work import requests
-from omo.work.lifecycle import called_off, not_shown, require_reason
+from omo.work.lifecycle import not_shown, replaces, require_reason, require_room
 from omo.work.publish import publish_damage
 from omo.work.run import Caller
 from omo.work.session import suspend
@@ -37,13 +37,14 @@ def require_free(caller: Caller, recovered: str = "") -> None:
         is_here = part(summary, "fence").get("root") == caller.here
         if is_here and name != caller.session and run != recovered:
             raise under_way(caller, run, name)
+    require_room(KIND, caller)
     own = load_run(FLOW, caller)
     if own is None or own.id == recovered:
         return
     if own.problems:
         publish_damage(own)
         raise own.damage()
-    if own.state is not None and own.state.is_open and called_off(caller, KIND) is None:
+    if own.state is not None and own.state.is_open and replaces(caller, KIND) is None:
         own.require_whole()
         raise Refused(
             f"plan session {own.id} of this session is under way in {caller.here}",
@@ -107,7 +108,7 @@ def require_as_named(caller: Caller, plan: Document) -> bool:
     """Whether the user named this very text after /omo:ultraexecute; one that was changed since they did not mean."""
     is_changed = critique.is_another_named(caller, plan.path, plan.digest)
     if is_changed and caller.by != "user":
-        what = f"{plan.path} is not as it was when the user named it"
+        what = requests.not_as_named(plan.path)
         way = f"/omo:ultraexecute {shlex.quote(plan.path)}"
         asked = {"state": "waiting", "why": what, "question": f"If you mean it as it is now, type {way}"}
         caller.change(lambda row: Change(None, suspend(row or EMPTY, **asked), [{"kind": "waiting", "evidence": what}]))

@@ -15,7 +15,7 @@ from omo.state import store
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import gates, requests
-from omo.work.lifecycle import put_aside_notes
+from omo.work.lifecycle import make_way_notes, replaced_notes
 from omo.work.run import Caller
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
@@ -104,7 +104,7 @@ def start(caller: Caller, path: Path, number: int = 0, *, environ: Mapping[str, 
         if asked.missing:
             run.append(started, *preflight_rows(asked))
         else:
-            notes = [*put_aside_notes(caller, PLAN.name), *notes]
+            notes = [*make_way_notes(caller, PLAN.name), *replaced_notes(caller, PLAN.name), *notes]
             give_way(FLOW, caller)
             spec = write(run, "spec.md", sessions.render(plan, document, done=contract.done))
             write(run, "plan.md", plan.text)

@@ -10,7 +10,7 @@ from omo.context import Context
 from omo.errors import Refused
 from omo.state import paths, runtime
 from omo.text import clip
-from omo.work import bound, gate_runner, gates, naming, requests, session
+from omo.work import bound, gate_runner, gates, naming, requests, room, session
 from omo.work.gates import Gate, SessionGates
 from omo.workflows.ultrawork.end import Finish, WaitsForUser
 from omo.workflows.ultrawork.prove import Proof, Prover
@@ -69,12 +69,9 @@ def _require_on(pinned: SessionGates) -> None:
 
 
 def _refuse_with_other_work(row: SessionRow) -> None:
-    """Plain ultrawork cannot end what else the session holds. Two kinds of work hold nothing: what was given up, which
-    nobody can end and the user is told of; and what the user stopped by its name, which they know to be paused."""
-    others = []
-    for kind, summary in session.open_work(row):
-        if kind != session.KIND and not summary.get("stoppedByName"):
-            others.append((kind, summary))
+    """Plain ultrawork cannot end what else the session holds. What was given up holds nothing, and neither does what is
+    paused, of which the user knows."""
+    others = room.runs(row, *room.GOING)
     if others:
         raise Refused(
             "other work of this session is open: " + naming.listed(others),

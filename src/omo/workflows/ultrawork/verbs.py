@@ -11,7 +11,6 @@ from omo.errors import BadInput, Refused
 from omo.proof import base
 from omo.result import Result
 from omo.state import paths, runtime
-from omo.state.rows import EMPTY
 from omo.work import gates, naming, outcome, session
 
 TYPE_CHECKING = False
@@ -61,7 +60,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
             by=context.actor,
             limits=limits,
             now=context.now,
-            wanted=session.Wanted(others=(row or EMPTY)["work"]),  # no task is named, so whatever was on goes on
+            wanted=session.Wanted(run=session.ANY),  # no task is named, so what was on goes on
             ceilings=ceilings,
             pinned=pinned,
         )

@@ -27,7 +27,14 @@ from omo.work import briefs, session
 from omo.work.citations import LONGEST_TEXT
 from omo.work.files import Files
 from omo.work.judge import JUDGE
-from omo.work.lifecycle import called_off, left_elsewhere, put_aside, put_aside_notes
+from omo.work.lifecycle import (
+    give_up_for_another,
+    left_elsewhere,
+    make_way_notes,
+    replaced_notes,
+    replaces,
+    require_room,
+)
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.verify import claims
@@ -207,6 +214,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify import lessons
 
     runs = _goals(arguments, context)
+    require_room(FLOW.name, runs.caller)
     lines: list[str] = []
     notes: list[str] = []
     seen = None
@@ -219,9 +227,9 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     name = _meant(arguments, runs)
     is_new = open_round(runs, name, again=arguments.again)
     verdict = look_now(runs.run(name), seen)
-    notes += put_aside_notes(runs.caller, FLOW.name)
-    if (user := called_off(runs.caller, FLOW.name)) is not None:
-        put_aside(user, FLOW.name)
+    notes += [*make_way_notes(runs.caller, FLOW.name), *replaced_notes(runs.caller, FLOW.name)]
+    if (user := replaces(runs.caller, FLOW.name)) is not None:
+        give_up_for_another(user, FLOW.name)
         runs.caller.forget()
     runs.publish(began=name)
     case, files = runs.case(name), Files(context.root)

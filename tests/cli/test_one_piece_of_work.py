@@ -1,4 +1,6 @@
-"""What the user cancels or a breaker lets go, and then they ask for something else: it stays off, and gives way."""
+"""One piece of work at a time: what the user begins takes the place of what was on, and an agent begins no second.
+
+What they cancel, or a breaker lets go, stays off when they ask for something else, and gives way to it."""
 
 from __future__ import annotations
 
@@ -100,7 +102,7 @@ def test_another_task_wakes_nothing_and_what_stood_still_gives_way(
     shown = wanted.agent("next").out
     assert texts.says(shown, "next-nothing-is-on-in-this", where="session")
     assert ("something else" in shown, begins in shown, "the first of it" in shown) == (True, True, False)
-    assert wanted.check(*second).says("session-is-put-aside-user-has-asked", kind=kind, get=old)
+    assert f"{kind} {old} is over: the user has asked for something else" in wanted.check(*second).err
     new = wanted.summary(kind)
     assert (new["state"], new["run"] == old) == ("active", False)
     assert wanted.stop().blocks
@@ -143,18 +145,18 @@ def test_only_the_command_of_the_workflow_has_it_give_way(wanted: Project, name:
     wanted.prompt("/omo:stop-continuation")
     wanted.prompt("ulw something else")
     ran = wanted.agent(*second)
-    assert "put aside" not in ran.err
-    assert (wanted.summary(kind)["run"], wanted.summary(kind)["state"]) == (old, "called-off")
+    assert "is over" not in ran.err
+    assert (wanted.summary(kind)["run"], wanted.summary(kind)["state"]) == (old, "exhausted")
     wanted.prompt(f"/omo:{name} a third thing")
-    assert wanted.check(*second).says("session-is-put-aside-user-has-asked")
+    assert "is over: the user has asked" in wanted.check(*second).err
     assert wanted.summary(kind)["state"] == "active"
 
 
-def test_an_agent_that_writes_it_into_the_state_calls_nothing_off(wanted: Project) -> None:
+def test_an_agent_that_writes_it_into_the_state_replaces_nothing(wanted: Project) -> None:
     begun(wanted, "ultragoal")
 
     def forge(row: Any) -> Any:
-        summary = {**row["work"]["ultragoal"], "state": "called-off", "calledOff": "2020-01-01T00:00:00.000Z"}
+        summary = {**row["work"]["ultragoal"], "state": "exhausted", "endedBy": "cancelled"}
         return {**row, "work": {"ultragoal": summary}}
 
     wanted.change_row(forge)
@@ -168,7 +170,7 @@ def test_the_name_of_the_plan_that_was_under_way_goes_on_with_it(wanted: Project
     assert "with /omo:ultraexecute: ultraplan" in typed(wanted, "/omo:ultraexecute @plan.md and be quick")[0]
 
 
-def test_what_was_done_of_a_plan_that_was_called_off_stays_done(wanted: Project) -> None:
+def test_what_was_done_of_a_plan_that_was_cancelled_stays_done(wanted: Project) -> None:
     begun(wanted, "ultraexecute")
     carry_out(wanted.root, 1)
     wanted.prompt("/omo:stop-continuation")
@@ -182,7 +184,7 @@ def test_what_was_done_of_a_plan_that_was_called_off_stays_done(wanted: Project)
     wanted.check("plan", "recover", "plan.md")
 
 
-def test_a_run_that_was_called_off_ends_by_the_users_word(wanted: Project) -> None:
+def test_a_run_that_is_replaced_ends_by_the_users_word(wanted: Project) -> None:
     old = begun(wanted, "ralph")
     wanted.prompt("/omo:stop-continuation")
     wanted.prompt("/omo:ralph something else")
@@ -192,19 +194,19 @@ def test_a_run_that_was_called_off_ends_by_the_users_word(wanted: Project) -> No
     assert f"ralph run {old} was ended by the user: they asked for something else" in ended.replace("`", "")
 
 
-def test_a_refused_beginning_leaves_what_was_called_off_as_it_is(wanted: Project) -> None:
+def test_a_refused_beginning_leaves_what_was_cancelled_as_it_is(wanted: Project) -> None:
     old = begun(wanted, "ralph")
     wanted.prompt("/omo:stop-continuation")
     wanted.prompt("/omo:ralph something else")
     wanted.write("second.json", "{}")
     refused = wanted.agent("ralph", "start", "--criteria", "second.json")
-    assert (refused.code > 0, "put aside" in refused.err) == (True, False)
+    assert (refused.code > 0, "is over" in refused.err) == (True, False)
     wanted.prompt("continue ralph")
     assert (wanted.summary("ralph")["state"], wanted.summary("ralph")["run"]) == ("active", old)
-    assert wanted.agent("ralph", "status").says("called-ralph-run-iteration-of-not")
+    assert wanted.agent("ralph", "status").says("ralph-run-not-judged-yet")
 
 
-def test_what_was_called_off_is_no_part_of_how_the_next_task_ended(wanted: Project) -> None:
+def test_what_was_cancelled_is_no_part_of_how_the_next_task_ended(wanted: Project) -> None:
     begun(wanted, "ultragoal")
     wanted.prompt("/omo:stop-continuation")
     wanted.prompt("ulw write value")
@@ -212,8 +214,104 @@ def test_what_was_called_off_is_no_part_of_how_the_next_task_ended(wanted: Proje
     wanted.check("ulw", "done", "--because", "the value is written as asked")
     assert wanted.stop().says_to_user("end-on-agents-word")
     status = wanted.user("status", "--session", SESSION).out
-    assert texts.says(status.splitlines()[0], "called-session-ultrawork-finished-on-agent")
-    assert texts.says(status, "called-ultragoal-put-aside-for-another") and "0/1 goals" in status
+    assert "ultrawork finished on the agent's word" in status.splitlines()[0]
+    assert "cancelled by the user; 0/1 goals" in status
     report = wanted.user("report", "--md", "--session", SESSION).out
     assert ("finished on the agent's word" in report, "Read the file" in report) == (True, False)
     assert "left open" not in wanted.agent("next", session="another").out
+
+
+# A second piece of work
+
+PAIRS = [(first, second) for first in WORKFLOWS for second in WORKFLOWS if first != second]
+each_pair = pytest.mark.parametrize(("first", "second"), PAIRS)
+COMMANDS = {"ultraplan": "plan"}
+
+
+@each_pair
+def test_an_agent_begins_no_second_piece_of_work(wanted: Project, first: str, second: str) -> None:
+    run = begun(wanted, first)
+    kind, other = WORKFLOWS[first][0], WORKFLOWS[second][0]
+    refused = wanted.check(*WORKFLOWS[second][1], code=3).err
+    assert "of this session is open, and a session has one piece of work at a time" in refused
+    assert f"omo {COMMANDS.get(kind, kind)} status says what is left" in refused
+    assert f"when they type /omo:{second}, it is paused for that" in refused
+    assert (wanted.summary(kind)["run"], wanted.summary(kind)["state"]) == (run, "active")
+    assert other not in wanted.row()["work"]
+
+
+@each_pair
+def test_what_the_user_types_pauses_what_was_on_until_they_name_it(wanted: Project, first: str, second: str) -> None:
+    run = begun(wanted, first)
+    kind, argv, _, _ = WORKFLOWS[second]
+    old = WORKFLOWS[first][0]
+    line, context = typed(wanted, f"/omo:{second} now this")
+    name = f"{old} {run}" if old == "verify" else old
+    assert f"/omo:{second} begins another piece of work. {name} (" in line
+    assert f'It goes on when you say "continue {old}".' in line
+    assert f"so this is paused: {name}" in context
+    assert "and nothing of it was begun" in wanted.stop().json["reason"]
+    wanted.check(*argv)
+    assert (wanted.summary(old)["state"], wanted.summary(kind)["state"]) == ("paused", "active")
+    reason = wanted.stop(stop_hook_active=True).json["reason"]
+    assert reason.startswith(f"{kind.capitalize()} active")
+    assert f"{old}:" not in reason
+    again = wanted.check("resume", code=3)
+    assert "open work" in again.err or "at work" in again.err or "left work open" in again.err
+    assert f"{old}" in typed(wanted, f"continue {old}")[0]
+    assert (wanted.summary(kind)["state"], wanted.summary(old)["state"]) == ("paused", "active")
+    assert wanted.summary(old)["run"] == run
+
+
+def test_a_command_in_the_users_terminal_begins_another_and_names_both(wanted: Project) -> None:
+    begun(wanted, "ralph")
+    ran = wanted.check("verify", "begin", "--file", "goal1.json", "--session", SESSION, by="user")
+    assert 'ralph (2 of 2 open) is paused for it; "continue ralph" goes on with that' in ran.err
+    assert "Goal G1 begun" in ran.out
+    assert (wanted.summary("ralph")["state"], wanted.summary("verify")["state"]) == ("paused", "active")
+    ran = wanted.check("resume", "--session", SESSION, by="agent", code=3)
+    wanted.prompt("stop")
+    assert "only they can let it go on" in wanted.check("resume", code=3).err
+    assert "verify G1" in wanted.check("resume", "--session", SESSION, by="user").out
+    assert (wanted.summary("ralph")["state"], wanted.summary("verify")["state"]) == ("paused", "active")
+
+
+def test_what_waits_for_the_user_is_open_too(wanted: Project) -> None:
+    begun(wanted, "ralph")
+    wanted.check("ulw", "blocked", "--evidence", "nobody knows which file", "--question", "Which file?")
+    assert "ralph (2 of 2 open) of this session is open" in wanted.check(*WORKFLOWS["verify"][1], code=3).err
+
+
+def test_goals_of_verify_are_one_piece_of_work(wanted: Project) -> None:
+    begun(wanted, "verify")
+    wanted.check(*WORKFLOWS["verify"][2])
+    assert wanted.summary("verify")["runs"] == ["G1", "G2"]
+
+
+def test_ultrawork_stays_on_beside_the_run_that_the_agent_begins(wanted: Project) -> None:
+    wanted.prompt("ulw do it")
+    wanted.check(*WORKFLOWS["ralph"][1])
+    assert {kind: work["state"] for kind, work in wanted.row()["work"].items()} == {"ulw": "active", "ralph": "active"}
+
+
+HANDED = ("state", "ultragoal", "handoff", "--to", "ultraplan")
+
+
+def test_a_handoff_that_the_user_answers_lets_the_plan_begin_and_holds_until_its_end(wanted: Project) -> None:
+    begun(wanted, "ultragoal")
+    wanted.check("state", "ultragoal", "write", "--input", '{"current_phase":"handoff"}', by="user", session=SESSION)
+    wanted.check(*HANDED)
+    refused = wanted.check("plan", "start", "plan.md", code=3)
+    assert "ultragoal (1 of 1 open) of this session is open" in refused.err
+    assert "ultragoal is paused: handed off to ultraplan" in wanted.stop().message
+    wanted.prompt("yes, plan it")
+    wanted.check("plan", "start", "plan.md")
+    assert (wanted.summary("ultragoal")["state"], wanted.summary("ultraplan")["state"]) == ("paused", "active")
+    wanted.check("state", "ultragoal", "write", "--input", '{"current_phase":"active"}')
+    assert wanted.summary("ultragoal")["state"] == "paused", "the plan goes on"
+    wanted.check("plan", "finish", "--abandon", "it is not needed after all")
+    line = wanted.stop().message
+    assert "it is not needed after all" in line
+    assert 'Paused: ultragoal (1 of 1 open). It goes on when you say "continue ultragoal".' in line
+    wanted.prompt("continue ultragoal")
+    assert wanted.stop().json["reason"].startswith("Ultragoal active")
