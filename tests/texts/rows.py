@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 USER, AGENT, BOTH = "user", "agent", "both"
 HEADING = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)+) \((user|agent|both)\)")
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+ONE_WORD = ("gate", "goal", "id", "session", "word")
 # What the one place that renders puts before a message; a message is the same with and without.
 FRAME = re.compile(r"(?:\s+|omo: |\[omo\] |fix: |- |=> )+")
 BETWEEN_SENTENCES = re.compile(r"(?<=[.?!;]) ")
@@ -43,7 +44,7 @@ class Row:
             if number % 2 == 0:
                 pattern += re.escape(part)
             else:
-                pattern += f"(?P={part})" if part in seen else f"(?P<{part}>.+?)"
+                pattern += f"(?P={part})" if part in seen else f"(?P<{part}>{values_of(part)})"
                 seen.add(part)
         return re.compile(pattern, re.DOTALL)
 
@@ -53,6 +54,14 @@ class Row:
             return None
         found = self.pattern.fullmatch(sentence)
         return found.groupdict() if found else None
+
+
+def values_of(placeholder: str) -> str:
+    """Return the pattern of what may stand for a placeholder; {number} and {number2} are of one kind."""
+    kind = placeholder.rstrip("0123456789")
+    if kind == "number":
+        return r"\d[\d.,:-]*"
+    return r"\S+?" if kind in ONE_WORD else r".+?"
 
 
 @dataclass(frozen=True)
