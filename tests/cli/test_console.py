@@ -14,6 +14,7 @@ import pytest
 
 from omo import __version__
 from omo.text import fold
+from tests import texts
 from tests.project import SESSION, Project
 from tests.terminal import terminal
 
@@ -110,7 +111,8 @@ def test_a_directory_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
     command = ["sh", "-c", line, "sh", sys.executable, "-c", CONSOLE, "status"]
     done = subprocess.run(command, cwd=gone, env=environ(), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "omo: the directory you are in was removed\n  fix: cd to one that is there\n"
+    assert texts.says(done.stderr, "console-directory-you-are-in-was")
+    assert texts.says(done.stderr, "console-cd-to-one-that-is")
 
 
 # Says nothing before somebody has seen what is shown, and ends then: no test has to wait longer than the program.

@@ -51,7 +51,7 @@ def test_what_the_project_shares_is_checked_without_any_session(project: Project
 def test_a_repair_that_is_refused_leaves_nothing(project: Project) -> None:
     project.agent("ulw", "start")
     ran = project.user("ledger", "repair", "--session", "brandnew4")
-    assert (ran.code, "no ledger of this project needs repair" in ran.err) == (3, True)
+    assert (ran.code, ran.says("ledger-no-ledger-of-this-project-needs")) == (3, True)
     assert os.listdir(Path(project.state, "sessions")) == [SESSION]
 
 
@@ -82,7 +82,7 @@ def test_verify_counts_the_ledgers_that_are_there(project: Project) -> None:
     ran = project.agent("ledger", "verify", "--json")
     session = paths.events_file(project.state, SESSION)
     assert (ran.code, ran.json["ledgers"]) == (0, {session: [], evidence: []})
-    assert project.agent("ledger", "verify").out == "2 ledgers: every row is there and unchanged.\n"
+    assert project.agent("ledger", "verify").says("ledger-every-row-is-there-and", ledgers="2 ledgers")
 
 
 def test_a_damaged_ledger_is_named_with_its_path(project: Project) -> None:
@@ -114,7 +114,7 @@ def test_a_session_that_was_forgotten_is_verified_as_far_as_its_chain_goes(proje
     project.user("ulw", "start", "--session", "old")
     runtime._update(project.state, lambda kept: kept["sessions"].clear(), NOW, store.deadline(5))
     ran = project.user("ledger", "verify")
-    assert (ran.code, "Where old ended is not known any more" in ran.out) == (0, True)
+    assert (ran.code, ran.says("ledger-where-ended-is-not-known", without_end="old")) == (0, True)
     assert project.user("ledger", "verify", "--json").json["end_unknown"] == ["old"]
     path = Path(paths.events_file(project.state, "old"))
     path.write_text("rubbish\n")
@@ -138,6 +138,10 @@ def test_what_cannot_go_on_is_named_once_with_the_command_that_gives_it_up(proje
     }
     ran = project.user("ledger", "repair")
     give_up = f"omo state clear --mode ultragoal --force --session {SESSION}"
-    assert (ran.code, "session of other: goes on" in ran.out, f"{give_up} gives it up" in ran.out) == (3, True, True)
+    assert (
+        ran.code,
+        ran.says("ledger-session-goes-on-from-row", view="of other"),
+        ran.says("ledger-not-even-its-beginning-is-whole", kind="ultragoal", option_of_owner=" --session abc123"),
+    ) == (3, True, True)
     project.check(*give_up.split()[1:], by="user")
     assert project.user("ledger", "verify").code == 0

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from omo.work import receipts
+from tests import texts
 from tests.kept import copied
 from tests.project import SESSION, Project, begin_repository, git
 from tests.stories import play as stories
@@ -200,8 +201,8 @@ def test_what_was_in_no_commit_when_the_run_began_is_named(project: Project, tmp
     out = tmp_path / "receipt.json"
     written(project, out)
     clone = cloned(project, tmp_path / "a clone")
-    assert (
-        "note     by its word extra.py was there" in clone.check("receipt", "verify", "--yes", str(out), by="user").out
+    assert clone.check("receipt", "verify", "--yes", str(out), by="user").says(
+        "receipt-note-by-its-word-was", file="extra.py"
     )
 
 
@@ -285,7 +286,9 @@ def test_the_base_is_where_the_branch_left_the_default_one(project: Project, tmp
     shown = clone.check(*VERIFY, str(out), by="user").out
     assert f"base {first[:12]}, where it left origin/main" in shown
     assert "  note" not in shown
-    assert "--base none is no commit" in clone.check(*VERIFY, "--base", "none", str(out), by="user", code=2).err
+    assert clone.check(*VERIFY, "--base", "none", str(out), by="user", code=2).says(
+        "receipt-base-is-no-commit-of-this", branch="none"
+    )
 
 
 def test_a_strangers_own_commit_is_no_base(project: Project, tmp_path: Path) -> None:
@@ -316,7 +319,7 @@ def test_on_the_default_branch_the_receipt_chooses_and_that_is_said(receipt: tup
     other = clone.commit("beside it")
     clone.git("switch", "-q", "main")
     sealed_anew(out, lambda statement: statement["predicate"]["base"].update(gitCommit=other))
-    assert "base before commit" in wrong_lines(clone, out)
+    assert texts.says(wrong_lines(clone, out), "receipt-base-before-commit")
 
 
 @pytest.mark.parametrize("name", ["main", "origin/main", "origin/HEAD"])
@@ -375,7 +378,7 @@ def test_without_a_yes_nothing_is_run_and_nothing_written(
     for file in (str(out), str(tmp_path / "none")):
         ran = clone.check("receipt", "verify", file, by=by, code=77, has_terminal=by == "user", is_heard=False)
         assert (ran.out, len(ran.err.splitlines())) == ("", 1)
-        assert "nothing was run" in ran.err
+        assert ran.says("receipt-nothing-was-run-this-runs-code")
         assert "--yes" in ran.err
     assert everything_in(tmp_path) == before
 
@@ -540,7 +543,7 @@ def test_tests_that_do_not_hold_are_in_no_line_that_does(receipt: tuple[Project,
     tree = clone.git("rev-parse", "HEAD^{tree}")
     about = [{"name": "commit", "digest": {"gitCommit": head}}, {"name": "tree", "digest": {"gitTree": tree}}]
     sealed_anew(out, lambda statement: statement.update(subject=about))
-    assert "the project's own tests are not weakened" in wrong_lines(clone, out)
+    assert texts.says(wrong_lines(clone, out), "receipt-project-own-tests-are-not")
 
 
 def test_a_file_in_the_runners_place_is_no_matter_of_the_machine(receipt: tuple[Project, Path]) -> None:
@@ -551,13 +554,13 @@ def test_a_file_in_the_runners_place_is_no_matter_of_the_machine(receipt: tuple[
     about = [{"name": "commit", "digest": {"gitCommit": head}}, {"name": "tree", "digest": {"gitTree": tree}}]
     sealed_anew(out, lambda statement: statement.update(subject=about))
     told = clone.check("receipt", "verify", "--yes", str(out), by="user", code=3)
-    assert "unittest.py stands in the place of the runner" in told.out
+    assert told.says("receipt-not-so-gate-tests-make", file="unittest.py")
 
 
 def test_where_there_is_no_repository_nobody_can_tell(receipt: tuple[Project, Path], tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     told = Project(tmp_path / "elsewhere").check("receipt", "verify", "--yes", str(receipt[1]), by="user", code=4)
-    assert "there is no git repository here" in told.out
+    assert told.says("receipt-unknown-commit-there-is-no")
 
 
 def test_where_the_runner_is_missing_nobody_can_tell(
@@ -571,7 +574,7 @@ def test_where_the_runner_is_missing_nobody_can_tell(
     monkeypatch.setenv("PATH", str(tools))
     ran = clone.check("receipt", "verify", "--yes", str(out), by="user", code=4)
     assert "program not found" in ran.out
-    assert "It cannot be verified here." in ran.out
+    assert ran.says("receipt-it-cannot-be-verified-here")
 
 
 def test_a_shallow_clone_is_told_to_fetch(receipt: tuple[Project, Path], tmp_path: Path) -> None:
@@ -656,7 +659,7 @@ def test_tests_that_omo_found_are_the_projects_own_wherever_they_are_named(proje
     work(project)
     for shown in (project.check("report", "--md", by="user").out, project.check("status", "--json", by="user").out):
         assert "the project's own (Makefile)" in shown
-        assert "pinned by the agent" not in shown
+        assert not texts.says(shown, "gate-gate-pinned-by-agent-pass")
 
 
 def in_a_part(place: Path) -> Project:
@@ -677,7 +680,7 @@ def test_a_receipt_of_a_part_of_the_repository_holds_wherever_it_is_verified(tmp
             ran = Project(checkout).check(
                 "receipt", "verify", "--yes", str(tmp_path / "receipt.json"), by="user", cwd=directory
             )
-            assert "only packages/a differs from the base" in ran.out
+            assert ran.says("receipt-holds-only-differs-from-base", path="packages/a")
     assert not (tmp_path / "clone" / "packages" / "a" / ".sisyphus").exists(), "its state is that of the checkout"
 
 
@@ -688,7 +691,7 @@ def test_a_receipt_of_a_part_says_nothing_of_the_rest(tmp_path: Path) -> None:
     git(tmp_path / "top", "add", "other.py")
     git(tmp_path / "top", "commit", "-q", "--amend", "--no-edit")
     refused = part.check("receipt", "write", code=3).err
-    assert "a receipt of packages/a speaks of that alone" in refused
+    assert texts.says(refused, "receipt-receipt-of-speaks-of-that-alone", directory="packages/a")
     assert "change other.py too" in refused
     commit, tree = part.git("rev-parse", "HEAD"), part.git("rev-parse", "HEAD^{tree}")
 
@@ -705,11 +708,11 @@ def test_a_receipt_of_a_part_says_nothing_of_the_rest(tmp_path: Path) -> None:
 
 
 def test_a_receipt_needs_a_proof_and_a_commit(project: Project) -> None:
-    assert "no such run is known" in project.check("receipt", "write", by="user", code=4).err
+    assert project.check("receipt", "write", by="user", code=4).says("command-no-such-run-is-known-in")
     work(project, commits=False)
     told = project.check("receipt", "write", by="user", code=3)
     assert "calc.py" in told.err
-    assert "fix: commit them" in told.err
+    assert told.says("receipt-commit-them")
     project.commit("the work")
     path = project.check("receipt", "write", "--json", by="user").json["path"]
     assert Path(path).name == f"{project.git('rev-parse', 'HEAD')}.json"
@@ -736,7 +739,7 @@ def test_where_nothing_is_left_of_the_base_there_is_no_receipt(project: Project)
     work(project, commits=False)
     project.git("commit", "-q", "--amend", "-a", "-m", "all of it")
     told = project.check("receipt", "write", by="user", code=3)
-    assert "has no commit in common with what is checked out" in told.err
+    assert told.says("receipt-on-which-run-began-has-no")
 
 
 def users_check_ended(run: Play) -> None:
@@ -763,7 +766,7 @@ def test_what_another_workflow_has_proven_has_a_receipt_too(
     assert [gate["name"] for gate in json.loads(out.read_bytes())["predicate"]["gates"]] == gates
     clone = cloned(Project(run.project), tmp_path / "a clone")
     shown = clone.check("receipt", "verify", "--yes", "--trust-user", str(out), by="user").out
-    assert "the project's own tests are not weakened" in shown
+    assert texts.says(shown, "fence-holds-project-own-tests-are")
     assert run.terminal(f"report --session {PLAYED} --md") == 0
     assert "Files changed, " in run.printed
 
@@ -783,9 +786,9 @@ def test_what_is_no_receipt_holds_nothing(project: Project, tmp_path: Path, cont
     project.commit("base")
     file = tmp_path / "no receipt.json"
     file.write_text(content, encoding="utf-8")
-    assert "It does not hold." in project.check("receipt", "verify", "--yes", str(file), by="user", code=3).out
-    assert (
-        "cannot be read" in project.check("receipt", "verify", "--yes", str(tmp_path / "none"), by="user", code=2).err
+    assert project.check("receipt", "verify", "--yes", str(file), by="user", code=3).says("receipt-it-does-not-hold")
+    assert project.check("receipt", "verify", "--yes", str(tmp_path / "none"), by="user", code=2).says(
+        "receipt-file-cannot-be-read-no-such"
     )
 
 

@@ -60,10 +60,10 @@ def test_another_session_by_as_much_of_its_id_as_is_unique(project: Project) -> 
     arm(project, OTHER)
     assert project.agent("status", "--session", "abd").out.startswith(f"session {OTHER}: ultrawork active")
     several = project.agent("status", "--session", "ab")
-    assert (several.code, "beginning of several sessions" in several.err) == (2, True)
+    assert (several.code, several.says("command-session-is-beginning-of-several-sessions")) == (2, True)
     assert f"{SESSION}, {OTHER}" in several.err
     nobody = project.agent("status", "--session", "\x1b[31mnobody")
-    assert (nobody.code, "is no session of this project" in nobody.err) == (2, True)
+    assert (nobody.code, nobody.says("command-session-is-no-session-of-this")) == (2, True)
     assert "\x1b" not in nobody.err
 
 
@@ -94,7 +94,7 @@ def test_what_the_page_shows_is_not_told_beside_it(project: Project) -> None:
     assert (shown.out.count("'colour' is no setting"), shown.err) == (1, "")
     drawn = project.omo("status", by="user", env={"TTY_COMPATIBLE": "1", "COLUMNS": "60"})
     assert ("'colour' is no setting" in drawn.out, drawn.err) == (True, "")
-    assert "'colour' is no setting" in project.user("next").err
+    assert project.user("next").says("settings-sisyphus-omo-json-is-no-setting", name="'colour'")
 
 
 def test_a_gate_that_the_user_let_through_is_not_said_to_pass(project: Project) -> None:
