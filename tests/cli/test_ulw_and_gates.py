@@ -561,7 +561,7 @@ def test_a_changed_ledger_refuses_completion_and_goes_on_from_its_whole_rows(pro
     assert project.user("ledger", "repair", "--session", SESSION).code == 0
     assert project.agent("ledger", "verify").code == 0
     assert list(path.parent.glob("events.jsonl.damaged-*"))
-    assert project.agent("ulw", "done").says("ulw-of-not-hold-on-files-as", left=1, total=1, what="gate does"), (
+    assert project.agent("ulw", "done").says("ulw-gates-do-not-hold", left=1, total=1, what="gate does"), (
         "what the edited row said is gone"
     )
     assert project.user("ledger", "repair", "--session", SESSION).code == 3
@@ -706,7 +706,7 @@ def sent_back(project: Project) -> str:
 
 def test_the_first_block_is_whole_and_later_ones_say_what_changed(project: Project) -> None:
     project.prompt("ulw fix the tests")
-    assert texts.says(sent_back(project), "stop-user-stops-this-with-stop-continuation")
+    assert texts.says(sent_back(project), "stop-way-out")
     lead = "Ultrawork active: continuing until verification gates pass or stop requested."
     short = "Open as before: omo next says what. Block 2 of 8. Cannot go on? omo ulw blocked --evidence TEXT."
     assert sent_back(project) == f"{lead} {short}"
@@ -716,7 +716,7 @@ def test_the_first_block_is_whole_and_later_ones_say_what_changed(project: Proje
     assert "The user stops this with" not in changed
     assert texts.says(sent_back(project), "stop-open-as-before-omo-next-says")
     project.prompt("ulw go on")
-    assert texts.says(sent_back(project), "stop-user-stops-this-with-stop-continuation")
+    assert texts.says(sent_back(project), "stop-way-out")
 
 
 def test_a_block_of_goals_says_what_is_on_and_what_can_be_done(project: Project) -> None:
