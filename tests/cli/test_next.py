@@ -117,7 +117,8 @@ def test_a_plan_that_was_read_by_the_critic_is_begun_and_its_execution_is_next(p
     assert "omo plan critique" not in project.agent("next").out
     project.prompt("/omo:ultraexecute notes.md")
     out = project.agent("next").out
-    assert 'the user typed /omo:ultraexecute "notes.md", and nothing of it was begun\n  $ omo plan start PLAN' in out
+    assert texts.says(out, "next-typed-and-not-begun", command='/omo:ultraexecute "notes.md"')
+    assert "  $ omo plan start PLAN" in out
 
 
 def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Project) -> None:
@@ -179,7 +180,8 @@ def test_a_red_gate_is_shown_with_its_command_and_what_it_printed(project: Proje
     out = project.agent("next").out
     assert "tests [fail]" in out
     assert "E  assert 1 == 2" in out
-    assert out.endswith("Next: open: tests\n  $ omo gate run\n")
+    assert texts.says(out, "next-open-gates", gate="tests")
+    assert "  $ omo gate run" in out
     project.write("fixed")
     project.check("gate", "run")
     assert "\n  $ omo ulw done\n" in project.agent("next").out
@@ -208,8 +210,8 @@ def test_open_criteria_come_with_their_checks_and_the_request(project: Project) 
     laps_begin(project)
     out = project.agent("next").out
     assert 'the user asked for, as they typed it: "write both parts"' in out
-    assert "C1 [PENDING]: part 1 is in place" in out
-    assert "there: path path done-1.txt" in out
+    assert texts.says(out, "next-part-is-in-place", id="c1", state="PENDING", number=1)
+    assert texts.says(out, "next-check-of-criterion", id="there", path="path done-1.txt")
 
 
 def test_what_waits_for_the_user_says_so(project: Project) -> None:
@@ -249,8 +251,9 @@ def test_beside_work_that_is_on_what_the_user_stopped_is_left_alone(project: Pro
     project.prompt("stop")
     project.prompt("continue ultragoal")
     out = project.agent("next").out
-    assert out.startswith("ultragoal active, ultrawork paused\n")
-    assert "\nThe user stopped ultrawork: do no more of it.\nNext: G001" in out
+    assert texts.says(out, "next-one-active-one-paused", work="ultragoal", other="ultrawork")
+    assert texts.says(out, "next-user-stopped-do-no-more", list="ultrawork")
+    assert texts.says(out, "next-step-of-goal", goal="G001")
     assert "mend it" not in out
     assert "ultrawork is on" in project.prompt("ulw", env={"CLAUDECODE": "1"}).message
 
@@ -260,7 +263,7 @@ def test_where_all_is_stopped_or_cancelled_no_goal_is_named(project: Project) ->
     project.prompt("ulw mend it")
     project.prompt("stop")
     out = project.agent("next").out
-    assert out.startswith("ultragoal and ultrawork paused\n")
+    assert texts.says(out, "status-ultragoal-and-ultrawork-paused")
     stopped = (
         "The user stopped ultragoal and ultrawork: do no more of it.\nEnd the turn: only they set it going again.\n"
     )
@@ -276,7 +279,7 @@ def test_where_all_is_stopped_or_cancelled_no_goal_is_named(project: Project) ->
 
 def test_a_step_for_hooks_has_its_command_whole_or_names_this_one() -> None:
     short = NextStep("run", "open: tests", (command("omo gate run"),))
-    assert short.short == "open: tests: omo gate run"
+    assert texts.says(short.short, "next-open-with-command", gate="tests", command="gate run")
     long = NextStep("run", "w" * 90, (command("omo gate run", "a" * 90),))
     assert long.short == "w" * 90 + ": omo next"
     assert len(NextStep("run", "w" * 900, long.commands).short) <= LONGEST_SHORT

@@ -11,6 +11,7 @@ import pytest
 from omo.proof import patterns
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.document import parse
+from tests import texts
 from tests.project import Project
 from tests.ultraplan.plans import begin_repository, path_of, plan_text
 
@@ -64,7 +65,7 @@ def test_every_defect_is_shown_with_its_line(project: Project) -> None:
     ]
     spoken = project.agent("plan", "validate", "plan.md")
     assert spoken.code == 3
-    assert spoken.err.splitlines()[0] == "omo: plan.md has 2 defects"
+    assert texts.says(spoken.err.splitlines()[0], "ultraplan-has-defects", plan="plan.md", number=2)
     assert all(spoken.err.count(f"  - line {one['line']}: {one['message']}") == 1 for one in details)
     assert spoken.says("ultraplan-mend-plan-then-omo-plan-critique", file="plan.md")
 
@@ -132,7 +133,9 @@ def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Projec
     ran = project.agent("plan", "critique", "plan.md")
     assert ran.code == 3
     assert "line 7: blocking, verify: it would pass anyway" in ran.out
-    assert "because: 1 blocking finding; the critic's verdict is 'findings'\n  concerns: size\n" in ran.out
+    assert ran.says("ultraplan-because-of-blocking-findings", number=1)
+    assert ran.says("ultraplan-critic-verdict-is", verdict="'findings'")
+    assert "  concerns: size" in ran.out
     digest = parse(plan_text(), "plan.md").digest
     assert not critique.is_clean(critique.latest(str(project.root), project.state, digest))
 

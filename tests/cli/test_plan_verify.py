@@ -51,7 +51,7 @@ def in_two_sessions(project: Project, **changes: Any) -> None:
 
 def test_a_session_whose_verify_fails_is_not_closed_until_it_passes(project: Project) -> None:
     planned(project)
-    assert "  will run     step 1: python3 src/part1.py" in start(project)
+    assert texts.says(start(project), "ultraplan-will-run", number=1, command="python3 src/part1.py")
     write(project, 1, BROKEN)
     carry_out(project.root, 2)
     ran = project.agent("plan", "finish", "--json")
@@ -98,11 +98,14 @@ def test_a_recovery_runs_the_verify_commands_of_the_whole_session(project: Proje
 
 def test_what_only_a_shell_can_run_is_listed_as_not_run(project: Project) -> None:
     planned(project, 2, step1={"Verify": "`python3 src/part1.py | cat` → expected: nothing"}, step2={"Verify": "look"})
-    assert "  will not run step 1: python3 src/part1.py | cat" in start(project)
+    assert texts.says(start(project), "ultraplan-will-not-run", number=1, command="python3 src/part1.py | cat")
     for number in (1, 2):
         carry_out(project.root, number)
     ran = project.agent("plan", "finish")
-    assert (ran.code, "python3 src/part1.py | cat: not run (only a shell can run it)" in ran.out) == (0, True)
+    assert (ran.code, ran.says("ultraplan-verify-only-a-shell-can-run", command="python3 src/part1.py | cat")) == (
+        0,
+        True,
+    )
     assert "not run by omo: step 1: python3 src/part1.py | cat; step 2: look" in ended(project)["why"]
 
 
@@ -186,7 +189,7 @@ def test_what_cannot_be_run_is_no_exception_when_the_rest_is_left_out(project: P
     carry_out(project.root, 1)
     assert project.agent("plan", "finish", "--unverified", "there is no time for it").code == 0
     assert [exception["what"] for exception in ended(project)["exceptions"]] == ["no clean critique of the plan"]
-    assert "not run by omo: step 1" in ended(project)["why"]
+    assert texts.says(ended(project)["why"], "ultraplan-not-run-by-omo", steps="step 1: python3 src/part1.py | cat")
 
 
 def test_what_is_not_there_to_be_started_is_not_run_and_no_failure(project: Project) -> None:
@@ -195,7 +198,7 @@ def test_what_is_not_there_to_be_started_is_not_run_and_no_failure(project: Proj
     carry_out(project.root, 1)
     ran = project.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["verify"][0]["result"]) == (0, "not run"), ran.err
-    assert "no-such-tool cannot be started" in ran.json["verify"][0]["why"]
+    assert texts.says(ran.json["verify"][0]["why"], "ultraplan-program-cannot-be-started", program="no-such-tool")
 
 
 def test_a_gate_of_the_users_that_never_passed_holds_up_the_last_session_alone(project: Project) -> None:
@@ -204,7 +207,7 @@ def test_a_gate_of_the_users_that_never_passed_holds_up_the_last_session_alone(p
     start(project)
     carry_out(project.root, 1)
     assert project.agent("plan", "finish").code == 0
-    assert "gate whole, pinned by the user, fails" in ended(project)["why"]
+    assert texts.says(ended(project)["why"], "gate-gate-pinned-by-user", gate="whole", failure="fails (exit 1)")
     start(project)
     carry_out(project.root, 2)
     refused = project.agent("plan", "finish")

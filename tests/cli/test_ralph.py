@@ -64,7 +64,7 @@ def test_a_run_after_one_that_the_agent_cleared_away_says_so(project: Project) -
     project.check("state", "clear", "--mode", "ralph", "--force")
     project.stop()
     start(project)
-    assert f"after {run}: cleared by the agent" in project.agent("ralph", "status").out
+    assert project.agent("ralph", "status").says("ralph-carries-on-after-cleared", id=run)
 
 
 def test_yaml_and_the_file_beside_the_command(project: Project) -> None:
@@ -85,7 +85,7 @@ def test_without_a_file_and_checks_of_the_project_the_request_is_all_there_is(pr
     assert ran.says("run-no-check-of-project-as-whole", unit="criterion")
     assert ran.says("run-show-this-to-user-iteration-is")
     page = Path(project.check("report").out.splitlines()[-1]).read_text(encoding="utf-8")
-    assert "<dd>no check of the project as a whole was found" in page, "no file is named before it"
+    assert texts.says(page, "ralph-criteria-from-in-page"), "no file is named before it"
 
 
 def test_without_a_file_the_criteria_are_the_request_and_the_projects_own_checks(project: Project) -> None:
@@ -96,9 +96,11 @@ def test_without_a_file_the_criteria_are_the_request_and_the_projects_own_checks
     project.prompt("/omo:ralph make the tests pass")
     ran = project.agent("ralph", "start")
     assert (ran.code, ran.err) == (0, "")
-    assert "C0 all that the user asked for is there (now: unknown)" in ran.out
-    assert "C1 python3 -m unittest passes, as test_it.py has it (now: fail)" in ran.out
-    assert "C2 make lint passes, as Makefile has it (now: pass, a guard)" in ran.out
+    assert ran.says("ralph-criterion-of-the-request", id="c0", result="unknown")
+    assert ran.says(
+        "ralph-criterion-of-makefile", id="c1", command="python3 -m unittest", file="test_it.py", result="fail"
+    )
+    assert ran.says("ralph-criterion-of-makefile-guard", id="c2", command="make lint", file="Makefile", result="pass")
     assert ran.says("run-are-project-own-checks-as-its", units="criteria")
     assert ran.says("run-show-this-to-user-iteration-is")
     project.agent_ends("omo:planner")
@@ -106,7 +108,10 @@ def test_without_a_file_the_criteria_are_the_request_and_the_projects_own_checks
     project.agent_ends("omo:qa")
     project.agent_ends("omo:critic")
     shown = project.agent("ralph", "artifacts")
-    assert (shown.code, "no gate is pinned; the judgement runs C1" in shown.out) == (0, True)
+    assert (
+        shown.code,
+        (shown.says("ralph-phase-with-no-gate") and shown.says("run-judgement-runs-check-of-project", item="C1")),
+    ) == (0, True)
     assert project.agent("ralph", "judge").code == 4
     nonce = project.agent("ralph", "brief", "--json").json["nonce"]
     project.agent_ends("omo:judge", reply(nonce, answer("C0", "request", evidence="`python3 -m unittest` says OK")))
@@ -196,7 +201,7 @@ def test_a_round_costs_two_calls(project: Project) -> None:
     opened = rows(project)[-1]
     assert (opened["kind"], opened["iteration"]) == ("exec-delegated", 2)
     shown = project.agent("next").out
-    assert 'seen: "clear: README.md names `2 of 3`"' in shown
+    assert texts.says(shown, "ralph-judge-saw", id="clear", text="README.md names `2 of 3`")
     assert "C1" not in shown
     assert project.agent("ralph", "judge").code == 3
     report = project.agent("report", "--md").out
@@ -413,7 +418,7 @@ def test_documentation_needs_no_gate(project: Project) -> None:
     criteria(project, criterion(1, {"id": "t", "type": "content", "path": "README.md", "regex": "Usage"}))
     project.commit()
     project.check("ralph", "start", "--criteria", "criteria.json")
-    assert ship_proof(project)["SHIP"].startswith("missing: no gate is pinned in this session")
+    assert texts.says(ship_proof(project)["SHIP"], "ralph-no-gate-pinned-in-session", state="missing")
     project.write("README.md", "# Usage\n")
     assert ship_proof(project)["SHIP"] == "present: no gate is pinned; only documents were changed"
     project.write("tool.py", "print(1)\n")

@@ -104,7 +104,7 @@ def test_a_receipt_is_a_statement_about_commit_and_tree_and_holds_in_a_fresh_clo
     assert runs == {"without the work": (2, [1, 1, 0]), "as it is": (0, [2, 0, 0])}
     ran = clone.check("receipt", "verify", "--yes", str(out), by="user")
     assert "It holds." in ran.out
-    assert "fails without the work" in ran.out
+    assert ran.says("receipt-holds-gate-fails-without-work-failed")
     assert clone.git("status", "--porcelain", "--", ":!.sisyphus") == ""
 
 
@@ -237,7 +237,7 @@ def test_what_only_lay_in_the_writers_tree_is_not_proven_from_the_commit_on(
     assert "Done, proven" in project.check("ulw", "done").out
     project.commit("the work")
     refused = project.check("receipt", "write", by="user", code=3).err
-    assert "on it is not proven: " in refused
+    assert texts.says(refused, "receipt-commit-on-which-it-is-not-proven")
     assert why in refused
 
 
@@ -277,14 +277,14 @@ def test_the_base_is_where_the_branch_left_the_default_one(project: Project, tmp
     clone = of_the_branch(project, tmp_path / "a clone")
     main, first = clone.git("rev-parse", "origin/main"), clone.git("rev-parse", "HEAD~1")
     shown = clone.check(*VERIFY, str(out), by="user").out
-    assert f"holds    base {main[:12]}, where it left origin/main" in shown
-    assert f"note     the receipt has another base, {first[:12]}, which decides nothing" in shown
+    assert texts.says(shown, "receipt-base-where-it-left", id=main[:12], branch="origin/main")
+    assert texts.says(shown, "receipt-has-another-base", id=first[:12])
     shown = clone.check(*VERIFY, "--base", first, str(out), by="user").out
-    assert f"base {first[:12]}, where it left {first}" in shown
+    assert texts.says(shown, "receipt-base-where-it-left", id=first[:12], branch=first)
     assert "  note" not in shown
     clone.git("update-ref", "refs/remotes/origin/main", first)
     shown = clone.check(*VERIFY, str(out), by="user").out
-    assert f"base {first[:12]}, where it left origin/main" in shown
+    assert texts.says(shown, "receipt-base-where-it-left", id=first[:12], branch="origin/main")
     assert "  note" not in shown
     assert clone.check(*VERIFY, "--base", "none", str(out), by="user", code=2).says(
         "receipt-base-is-no-commit-of-this", branch="none"
@@ -319,21 +319,21 @@ def test_on_the_default_branch_the_receipt_chooses_and_that_is_said(receipt: tup
     other = clone.commit("beside it")
     clone.git("switch", "-q", "main")
     sealed_anew(out, lambda statement: statement["predicate"]["base"].update(gitCommit=other))
-    assert texts.says(wrong_lines(clone, out), "receipt-base-before-commit")
+    assert texts.says("\n".join(wrong_lines(clone, out)), "receipt-base-before-commit")
 
 
 @pytest.mark.parametrize("name", ["main", "origin/main", "origin/HEAD"])
 def test_a_tag_is_no_default_branch(receipt: tuple[Project, Path], name: str) -> None:
     clone, out = receipt
     clone.git("tag", name, "HEAD~1")
-    assert "the receipt chose the base" in clone.check(*VERIFY, str(out), by="user").out
+    assert clone.check(*VERIFY, str(out), by="user").says("receipt-chose-the-base")
 
 
 def test_where_no_branch_is_the_default_one_somebody_has_to_name_it(receipt: tuple[Project, Path]) -> None:
     clone, out = receipt
     clone.git("remote", "remove", "origin")
     clone.git("branch", "-q", "-m", "main", "work")
-    assert "name it, or a commit, with --base REV" in clone.check(*VERIFY, str(out), by="user", code=4).out
+    assert clone.check(*VERIFY, str(out), by="user", code=4).says("receipt-base-is-not-clear")
     assert "It holds." in clone.check(*VERIFY, "--base", "HEAD~1", str(out), by="user").out
 
 
@@ -408,8 +408,11 @@ def test_a_person_is_shown_the_commands_and_asked(receipt: tuple[Project, Path],
     before = everything_in(tmp_path)
     done = answered(clone, out, "n")
     assert (done.returncode, done.stdout) == (77, "")
-    assert "  $ make test\n  $ python3 -m unittest\nRun them? [y/N]" in done.stderr
-    assert "omo: nothing was run" in done.stderr
+    assert "  $ make test" in done.stderr
+    assert "  $ python3 -m unittest" in done.stderr
+    assert "Run them?" in done.stderr
+    assert texts.says(done.stderr, "receipt-yes-or-no")
+    assert texts.says(done.stderr, "receipt-yes-or-no")
     assert everything_in(tmp_path) == before
 
 
@@ -417,7 +420,7 @@ def test_a_person_who_says_yes_reads_what_ran(receipt: tuple[Project, Path]) -> 
     clone, out = receipt
     done = answered(clone, out, "y")
     assert (done.returncode, "It holds." in done.stdout) == (0, True), done.stdout + done.stderr
-    assert "  ran      make test\n" in done.stdout
+    assert texts.says(done.stdout, "receipt-ran-command", command="make test")
 
 
 def test_what_a_stranger_wrote_cannot_hide_in_the_question(receipt: tuple[Project, Path]) -> None:
@@ -543,7 +546,7 @@ def test_tests_that_do_not_hold_are_in_no_line_that_does(receipt: tuple[Project,
     tree = clone.git("rev-parse", "HEAD^{tree}")
     about = [{"name": "commit", "digest": {"gitCommit": head}}, {"name": "tree", "digest": {"gitTree": tree}}]
     sealed_anew(out, lambda statement: statement.update(subject=about))
-    assert texts.says(wrong_lines(clone, out), "receipt-project-own-tests-are-not")
+    assert texts.says("\n".join(wrong_lines(clone, out)), "receipt-project-own-tests-are-not")
 
 
 def test_a_file_in_the_runners_place_is_no_matter_of_the_machine(receipt: tuple[Project, Path]) -> None:
@@ -573,7 +576,7 @@ def test_where_the_runner_is_missing_nobody_can_tell(
         (tools / name).symlink_to(f"/usr/bin/{name}" if Path(f"/usr/bin/{name}").exists() else f"/bin/{name}")
     monkeypatch.setenv("PATH", str(tools))
     ran = clone.check("receipt", "verify", "--yes", str(out), by="user", code=4)
-    assert "program not found" in ran.out
+    assert ran.says("receipt-gate-cannot-tell")
     assert ran.says("receipt-it-cannot-be-verified-here")
 
 
@@ -609,7 +612,7 @@ def test_a_command_that_only_the_receipt_names_is_not_run_unasked(
     argv = ["sh", "-c", f"touch '{ran}'; grep -q '+' calc.py"]
     sealed_anew(out, lambda statement: _gate(statement).update(by="user", source="", argv=argv))
     told = clone.check("receipt", "verify", "--yes", str(out), by="user", code=4)
-    assert "only the receipt says so" in told.out
+    assert told.says("receipt-only-the-receipt-says-so")
     assert not ran.exists()
     told = clone.check("receipt", "verify", "--yes", "--trust-user", str(out), by="user", code=3)
     assert ran.exists()
@@ -648,11 +651,11 @@ def test_a_change_that_the_user_allowed_is_named_and_not_taken_on_the_receipts_w
     assert list(written(project, out)["predicate"]["exceptions"]["allowed"]) == ["test_calc.py"]
     clone = cloned(project, tmp_path / "a clone")
     told = clone.check("receipt", "verify", "--yes", str(out), by="user", code=4)
-    assert "test_calc.py changed as the user allowed (only the receipt says so" in told.out
+    assert told.says("receipt-unknown-changed-as-user-allowed-only", path="test_calc.py")
     clone.check("receipt", "verify", "--yes", "--trust-user", str(out), by="user")
     sealed_anew(out, lambda statement: statement["predicate"]["exceptions"].update(allowed={}))
     told = clone.check("receipt", "verify", "--yes", "--trust-user", str(out), by="user", code=3)
-    assert "it passes only with the changed test_calc.py" in told.out
+    assert told.says("receipt-gate-only-with-changed-tests", files="test_calc.py")
 
 
 def test_tests_that_omo_found_are_the_projects_own_wherever_they_are_named(project: Project) -> None:
@@ -717,7 +720,7 @@ def test_a_receipt_needs_a_proof_and_a_commit(project: Project) -> None:
     path = project.check("receipt", "write", "--json", by="user").json["path"]
     assert Path(path).name == f"{project.git('rev-parse', 'HEAD')}.json"
     project.write("calc.py", FIXED + "# later\n")
-    assert "and this is NOT proven any more" in project.check("receipt", "write", by="user", code=3).err
+    assert project.check("receipt", "write", by="user", code=3).says("receipt-only-proven-not-any-more")
 
 
 def test_where_the_base_was_amended_it_begins_at_the_commit_before(project: Project, tmp_path: Path) -> None:
@@ -778,7 +781,7 @@ def test_an_agents_word_is_no_receipt(project: Project) -> None:
     project.check("ulw", "done", "--because", "the value is the new one")
     project.commit("the work")
     told = project.check("receipt", "write", code=3, session=SESSION)
-    assert "and this is finished on the agent's word" in told.err
+    assert told.says("receipt-only-proven-not-agents-word")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '"x"', '{"_type": 1}'])

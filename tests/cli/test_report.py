@@ -74,7 +74,7 @@ def test_a_recorded_failure_is_an_exception(project: Project) -> None:
     assert ran["verdict"]["level"] == "waived"
     assert ran["outcome"]["exceptions"]
     assert "passing on the files" not in ran["verdict"]["text"]
-    assert any("it failed before the work as well" in one["text"] for one in ran["notices"])
+    assert any(texts.says(one["text"], "report-by-the-agent-failed-before") for one in ran["notices"])
     assert '"status": "recorded"' in project.agent("status", "--json").out
 
 
@@ -201,7 +201,9 @@ def test_a_gate_of_the_agents_own_is_an_exception_in_plain_sight(project: Projec
     command = "test 'a b' = 'a b'"
     assert told["verdict"]["text"].startswith(HELD)
     assert [one["text"] for one in told["notices"]] == [f"every gate was pinned by the agent (tests: {command})"]
-    assert f"| ✅ | tests {command}, pinned by the agent | pass | 0." in project.agent("report", "--md").out
+    assert project.agent("report", "--md").says(
+        "report-gate-row-in-markdown", gate="tests", command=command, by="agent"
+    )
     page_text = Path(project.agent("report").out.splitlines()[-1]).read_text(encoding="utf-8")
     assert "<li>test &#39;a b&#39; = &#39;a b&#39;</li>" in page_text
     project.user("gate", "add", "theirs", "--session", SESSION, "--", "git", "--version")
@@ -226,7 +228,7 @@ def test_nobody_is_told_that_an_agents_word_was_judged(project: Project) -> None
     project.write("value", "new\n")
     project.check("ulw", "done", "--because", "the value is the new one")
     told = project.check("report", "--md", by="user").out
-    assert "finished on the agent's word" in told
+    assert texts.says(told, "report-agents-word-in-markdown")
     assert "nobody judged their own work" not in told
 
 

@@ -267,7 +267,7 @@ def test_where_the_clone_is_gone_the_launcher_finds_what_a_host_has(desk: Desk, 
     assert str(ROOT) in text
     desk.launcher.write_text(text.replace(str(ROOT), "/nowhere"))
     assert desk.omo("setup", "path").out.startswith(f"writes {desk.launcher}"), "which is omo's own"
-    assert "the plugin is gone" in version_of(desk)
+    assert texts.says(version_of(desk), "setup-plugin-is-gone")
     root = desk.home / "kept by the host"
     put_program(root, "of the host")
     (desk.home / data).mkdir(parents=True)

@@ -88,7 +88,8 @@ def test_status_shows_goals_counts_paths_receipts_and_the_next_step(project: Pro
     assert (shown["final_receipt"], shown["problems"]) == (None, [])
     text = project.agent("ultragoal", "status").out
     assert texts.says(text, "ultragoal-ultragoal-active-goals-active-complete", number=2, number2=1, number3=1)
-    assert "receipt fresh; not reviewed independently" in text
+    assert texts.says(text, "ultragoal-goal-with-fresh-receipt")
+    assert texts.says(text, "ultragoal-not-reviewed-independently-2")
     assert "Next: G002" in text
     assert plan_bytes(project) == before
 

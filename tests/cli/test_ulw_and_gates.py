@@ -251,7 +251,7 @@ def test_a_pass_is_stale_once_the_tree_changes_and_done_runs_it_again(project: P
     pin(project, "ok", PASSES)
     project.agent("gate", "run")
     project.write("value", "changed after\n")
-    assert "changed since: value" in project.agent("ulw", "status").out
+    assert project.agent("ulw", "status").says("ulw-changed-since", files="value")
     ran = len([event for event in project.events() if event["kind"] == "gate-ran"])
     assert project.agent("ulw", "done", "--because", BECAUSE).code == 0
     assert len([event for event in project.events() if event["kind"] == "gate-ran"]) == ran + 1
@@ -392,7 +392,7 @@ def test_the_projects_own_checks_are_listed_with_where_they_were_found(project: 
         "Gate tests pinned by the agent: nmp test (in pkg)",
         "There is no program nmp here yet.",
     ]
-    assert "[agent] nmp test (in pkg)" in project.agent("gate", "list").out
+    assert project.agent("gate", "list").says("ulw-gate-not-run-of-agent", command="nmp test", directory="pkg")
     assert project.agent("gate", "run").says(
         "gate-unknown-in-program-not-found-install", gate="tests", directory="pkg", word="nmp"
     )
@@ -404,7 +404,7 @@ def test_a_gate_that_hangs_is_ended(project: Project) -> None:
     ran = project.agent("gate", "run", "slow")
     assert ran.code == 4
     assert "timed out" in ran.out
-    assert "more time: omo gate add --timeout 1m slow " in ran.out
+    assert ran.says("ulw-more-time", time="1m", gate="slow")
     assert "timed out" in project.agent("status").out, "also for who looks later"
 
 
@@ -713,7 +713,7 @@ def test_the_first_block_is_whole_and_later_ones_say_what_changed(project: Proje
     project.agent("gate", "add", "tests", "--", "false")
     changed = sent_back(project)
     assert texts.says(changed, "stop-open-gates-of-when-work-is", left=1, total=1, names=": tests")
-    assert "The user stops this with" not in changed
+    assert not texts.says(changed, "stop-way-out")
     assert texts.says(sent_back(project), "stop-open-as-before-omo-next-says")
     project.prompt("ulw go on")
     assert texts.says(sent_back(project), "stop-way-out")
@@ -738,6 +738,7 @@ def test_a_block_after_the_last_goal_names_the_one_command_that_is_left(project:
     gate = json.dumps(valid_gate(project.root))
     project.check("ultragoal", "checkpoint", "--evidence", "it was seen", "--quality-gate-json", gate)
     reason = sent_back(project)
-    assert "ultragoal: All ultragoal goals are complete: omo goal complete. `omo next`" in reason
-    assert "Cannot go on?" not in reason
+    assert texts.says(reason, "stop-all-goals-are-complete")
+    assert texts.says(reason, "stop-next-says-the-rest")
+    assert not texts.says(reason, "stop-cannot-go-on")
     assert "0 of 1 open" not in reason

@@ -113,7 +113,7 @@ def test_a_goal_with_checks_alone_owes_no_answer(project: Project) -> None:
     assert next_stop(project) == "block"
     assert "pending, failed" in project.agent("verify", "status").out
     again = begin(project)
-    assert "failed: check there" in again.out
+    assert again.says("verify-failed-check", id="there")
     assert "(learned: the file was never written)" in again.out
     assert SUMMARY not in project.agent("verify", "status", "G1").out, "what it says is not so"
     assert "learned" not in project.agent(*FINISH).out
@@ -211,7 +211,7 @@ def test_the_users_leg_is_visible_in_every_list(project: Project) -> None:
     done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["state"], done.json["goal_completed"]) == (0, "agent-leg-complete", False)
     assert next_stop(project) == "done"
-    assert "left for the user: signed by the user" in project.agent("verify", "status").out
+    assert project.agent("verify", "status").says("verify-agent-leg-complete-left-for-user-by", to="signed", by="user")
     leg = project.agent("verify", "status", "G1", "--json").json["users_leg"]
     assert leg == {"state": "pending", "outcomes": ["signed by the user"]}
     assert project.user(*FINISH).code == 0
@@ -221,7 +221,7 @@ def test_the_users_leg_is_visible_in_every_list(project: Project) -> None:
 def test_streaks_and_unblocking_of_recurring_goals(project: Project) -> None:
     add(project, recurring=True, interval_hours=6, verification={"checks": [path_check()]})
     add(project, id="G2", blocked_by="G1", depends_on="G1")
-    assert "streak 0, longest 0, achieved 0 times, due now" in project.agent("verify", "status", "G1").out
+    assert project.agent("verify", "status", "G1").says("verify-streaks", current=0, longest=0, achieved=0)
     project.write("parser.py", "x = 1\n")
 
     def streak() -> int:
@@ -317,7 +317,7 @@ def test_begin_outside_a_session_says_that_nothing_is_held(project: Project) -> 
     add(project)
     begun = project.user("verify", "begin", "G1")
     assert (begun.code, begun.says("verify-no-session-is-meant-so-no")) == (0, True)
-    assert "q3 asked, never gates: omo verify answer G1 --question q3" in begun.out
+    assert begun.says("verify-q3-asked-never-gates", goal="G1")
 
 
 def test_status_reads_and_writes_nothing(project: Project) -> None:
@@ -364,7 +364,7 @@ def test_the_list_shows_every_override_with_or_without_a_goal(project: Project) 
     assert project.agent(*claim, "--goal", "G1").code == 0
     assert project.agent("verify", "claim", "--absent", "nowhere.py").code == 0, "which is no override"
     listed = project.agent("verify", "status")
-    assert "override of no goal: " in listed.out
+    assert listed.says("verify-override-of-no-goal")
     assert "override of G1: " in listed.out
     rows = project.agent("verify", "status", "--json").json["overrides"]
     assert [row["goal"] for row in rows] == [None, "G1"]
@@ -411,7 +411,7 @@ def test_checks_that_failed_before_the_work_are_not_owed_after_it(project: Proje
     project.write("parser.py", "def parse(text): return [text]\n")
     told = project.agent("verify", "status", "G1")
     assert not told.says("ulw-mend-what-they-say-then-omo")
-    assert "it runs the checks again, which failed before files were changed" in told.out
+    assert told.says("verify-finish-owed-with-result")
     assert "omo verify finish G1 --summary TEXT --hypothesis-result RESULT" in project.agent("next").out
     assert project.agent(*FINISH, "--hypothesis-result", "Confirmed").code == 0, "in any case of letters"
 
@@ -503,7 +503,7 @@ def test_an_answer_in_a_file_that_is_not_there_is_not_called_a_file_of_the_proje
 def test_a_goal_that_is_filed_and_begun_at_once_runs_its_checks_once(project: Project) -> None:
     check = {"id": "tests", "type": "command", "argv": ["sh", "-c", "echo ran >> ../runs; exit 1"]}
     project.write("G1.json", json.dumps({"id": "G1", "title": "A file", "verification": {"checks": [check]}}))
-    assert "fail    tests: exit 1" in project.check("verify", "begin", "--file", "G1.json").out
+    assert project.check("verify", "begin", "--file", "G1.json").says("verify-check-fails-exit", gate="tests", number=1)
     runs = project.root.parent / "runs"
     assert runs.read_text() == "ran\n"
     project.check("verify", "begin", "G1")

@@ -134,8 +134,8 @@ def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(project: Proje
         ("user", "", "The wheel is there.", reason),
     ]
     assert Journal(str(Path(project.state, BY_KIND["verify"].claims)), project.state).problems() == []
-    assert "override: The wheel is there.: let stand by the agent, " in project.agent("status").out
-    assert "The wheel is there.: let stand by the agent, " in project.agent("report", "--md").out
+    assert project.agent("status").says("verify-override-is-there-let-stand-by", word="wheel")
+    assert project.agent("report", "--md").says("verify-claim-let-stand-is-there-let", word="wheel")
 
 
 def test_status_names_a_claim_that_stands_once_also_beside_its_goal(project: Project) -> None:
@@ -275,7 +275,7 @@ def test_a_statement_let_stand_is_an_exception_of_the_end(project: Project) -> N
     (let_through,) = done.json["outcome"]["exceptions"]
     assert (let_through["by"], let_through["why"]) == ("agent", reason)
     assert reason in project.agent("status", "--json").json["overrides"][0]["reason"]
-    assert "claim let stand" not in project.agent("report", "--md").out, "the end names it"
+    assert not project.agent("report", "--md").says("verify-claim-let-stand-in-report"), "the end names it"
 
 
 @pytest.mark.parametrize("flags", [(), ("--override", "the name is built at run time, see line 3")])

@@ -209,7 +209,7 @@ def judged_goal(project: Project, *, by: str = "user") -> str:
 def test_an_independent_agent_answers_what_only_judgement_can(project: Project) -> None:
     brief = judged_goal(project)
     assert "question whole: Is quoted text one token?" in brief
-    assert "question outcome 1: Is this so: quotes are kept" in brief
+    assert texts.says(brief, "verify-question-outcome-is-this-so-are", number=1, word="quotes")
     judge_says(project, brief)
     done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["outcome"]["verdict"]) == (0, "judged"), done.out
@@ -308,7 +308,8 @@ def test_words_alone_hold_up_no_end_of_ultrawork_and_make_it_no_better(project: 
     project.agent("ulw", "start")
     done = project.agent("ulw", "done", "--because", f"{because}, as `python3 -c pass` shows", "--json")
     assert (done.code, done.json["outcome"]["verdict"]) == (0, "attested")
-    assert "cited and not looked at: python3 -c pass" in done.json["outcome"]["why"]
+    assert "python3 -c pass" in done.json["outcome"]["why"]
+    assert texts.says(done.json["outcome"]["why"], "work-cited-and-not-looked-at")
 
 
 # After a compaction
