@@ -148,10 +148,10 @@ class EngineWorkflow(Workflow):
         return super().clear(caller, force=force)
 
     def beginnings(self, typed: str) -> Any:
-        return _omo("engine.show").beginnings(self.flow)
+        return _omo("engine.show").beginnings(self.flow, typed)
 
     def named_files(self, typed: str) -> Any:
-        return _omo("engine.show").named_files(self.flow)
+        return _omo("engine.show").named_files(self.flow, typed)
 
 
 def _omo(name: str) -> Any:
@@ -161,12 +161,13 @@ def _omo(name: str) -> Any:
     return importlib.import_module(f"omo.{name}")
 
 
-class UltraplanWorkflow(Workflow):
-    kind, unit = "ultraplan", "step"
+class UltraplanWorkflow(EngineWorkflow):
+    kind = "ultraplan"
     commands: Mapping[str, tuple[str, str]] = {
         "plan": ("verbs", "plans as contracts: validate, critique, sessions, audit, recovery")
     }
     home = "plans"
+    has_sections = True
     offered = 3
     words = "ultraplan plan plans planning plano план 计划 計劃 计画 プラン 計画 계획"
     in_words = ("ultraplan", "ultraexecute")

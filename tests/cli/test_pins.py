@@ -116,10 +116,10 @@ def test_only_the_user_lets_it_through_and_the_end_says_so(story: Story) -> None
     )
     assert (asked.code, asked.says("ulw-user-pinned-and-only-they-can")) == (3, True)
     told = story.project.stop().json["systemMessage"]
-    assert texts.says(told, "ulw-pinned-by-you-agent-asks-to")
-    assert texts.says(told, "stop-to-let-it-through-type", command="/omo:allow tests")
+    assert texts.says(told, "stop-agent-asks-to-finish")
+    assert texts.says(told, "stop-way-to-allow", command="/omo:allow tests")
     said = story.project.prompt("/omo:allow tests").json["reason"]
-    assert texts.says(said, "prompt-gate-is-let-through-by-you", gate="tests")
+    assert texts.says(said, "prompt-gate-allowed", gate="tests")
     ran = story.close()
     assert (ran.code, story.runs()) == (0, 1), ran.err
     (*_, exception) = story.outcome()["exceptions"]
@@ -158,7 +158,7 @@ def test_where_nothing_is_on_an_allowance_is_refused_with_the_reason(tmp_path: P
     project = make_project(tmp_path)
     project.prompt("/omo:pin tests -- false")
     said = project.prompt("/omo:allow tests").json["reason"]
-    assert texts.says(said, "prompt-allow-did-nothing-nothing-is-on-in-this")
+    assert texts.says(said, "typed-allow-nothing-on")
     assert texts.says(said, "typed-type-it-when-work-that-it-holds", which="tests")
 
 

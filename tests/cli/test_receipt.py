@@ -662,7 +662,7 @@ def test_tests_that_omo_found_are_the_projects_own_wherever_they_are_named(proje
     work(project)
     for shown in (project.check("report", "--md", by="user").out, project.check("status", "--json", by="user").out):
         assert "the project's own (Makefile)" in shown
-        assert not texts.says(shown, "gate-gate-pinned-by-agent-pass")
+        assert not texts.says(shown, "ulw-gate-pinned-by")
 
 
 def in_a_part(place: Path) -> Project:

@@ -273,7 +273,7 @@ def test_a_session_with_nothing_and_a_run_nobody_knows(done: Project) -> None:
     ran = done.omo("report", by="user", env={"OMO_SESSION_ID": "nobody"})
     assert (
         ran.code,
-        ran.says("report-session-has-nothing-to-report", session="nobody"),
+        ran.says("report-nothing", session="nobody"),
         "omo status --all" in ran.err,
     ) == (
         3,

@@ -324,7 +324,7 @@ def test_outcomes_open_questions_and_reasons_survive_a_compaction(project: Proje
     assert "q1 done (parser.py: The parser is in place because" in project.agent("next").out
     failing = {"question": "Are escapes kept?", "dimension": "correctness", "result": "fail", "covered": True}
     answer(project, "q1.5", {"items": [*checklist()["items"][:4], {**failing, "evidence": "read it: they are not"}]})
-    assert project.hook("session-start", source="compact").says_to_agent("prompt-omo-next-says-rest-user-can")
+    assert project.hook("session-start", source="compact").says_to_agent("prompt-the-user-can-end-it")
     text = project.agent("next").out
     for part in ("Parser handles quotes", "q1.5 failed (the goal's own criteria fail: Are escapes kept?)"):
         assert part in text

@@ -77,7 +77,7 @@ LEFT_TO_THE_HOST = [
     *("omo ulw done --skip 'no time'", "omo ulw done --because=done"),
     *("omo ulw done --because --skip-verification x", "omo ulw done --because", "omo ulw blocked --evidence x"),
     *("omo resume", "omo report --out x.html", "omo report --ou x.html", "omo report --md --out=x.md"),
-    *("omo report -o x.html", "omo ledger show", "omo ledger repair"),
+    *("omo report -o x.html", "omo ledger show"),
     *("omo explain stop --event /etc/passwd", "omo plan start plans/a.md", "omo plan critique plans/a.md"),
     *("omo verify claim 'x' --service example.org:80 --is up", "omo verify finish G1 --summary x"),
     *("omo evidence replay -- ./x", "omo resume other", "omo doctor --fix statusline", "omo stop-continuation"),

@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 USER, AGENT, BOTH = "user", "agent", "both"
 HEADING = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)+) \((user|agent|both)\)")
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+INDENT = "    "
 ONE_WORD = ("gate", "goal", "id", "session", "word")
 # What the one place that renders puts before a message; a message is the same with and without.
 FRAME = re.compile(r"(?:\s+|omo: |\[omo\] |fix: |- |=> )+")
@@ -140,19 +141,18 @@ def first_word(parts: list[str]) -> str:
 
 def parse(text: str) -> list[Row]:
     rows = []
-    for block in text.strip("\n").split("\n\n"):
-        if block.strip():
-            heading, _, message = block.partition("\n")
-            found = HEADING.fullmatch(heading)
-            if found is None or not message.startswith("    ") or "\n" in message:
-                raise ValueError(f"no row of tests/texts: {block!r}")
-            rows.append(Row(found[1], found[2], message.removeprefix("    ")))
+    lines = [line for line in text.splitlines() if line]  # a merge of two files loses empty ones
+    for heading, message in zip(lines[::2], lines[1::2], strict=True):
+        found = HEADING.fullmatch(heading)
+        if found is None or not message.startswith(INDENT):
+            raise ValueError(f"no row of tests/texts: {heading!r}, {message!r}")
+        rows.append(Row(found[1], found[2], message.removeprefix(INDENT)))
     return rows
 
 
 def written(rows: list[Row]) -> str:
     rows = sorted(rows, key=lambda row: row.name)
-    return "\n".join(f"{row.name} ({row.reader})\n    {row.text}\n" for row in rows)
+    return "\n".join(f"{row.name} ({row.reader})\n{INDENT}{row.text}\n" for row in rows)
 
 
 def files() -> list[Path]:

@@ -156,5 +156,5 @@ def test_a_file_or_a_link_where_a_directory_should_be_is_moved_as_it_is(planned:
 def test_an_agent_cannot_seal_a_plan_that_it_ruined(planned: Project) -> None:
     garbage(planned.ledger)
     Path(paths.runtime_file(planned.state)).write_text(json.dumps({"version": 3, "sessions": {}}))
-    with pytest.raises(Refused, match="not as omo wrote it"):
+    with pytest.raises(Refused, match="cannot go on"):
         lifecycle.clear(planned.caller(), force=True)

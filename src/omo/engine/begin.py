@@ -38,7 +38,7 @@ from omo.proof.gate_runs import Subject
 from omo.proof.typed_commands import resolve
 from omo.state.rows import read_base
 from omo.text import block, clip
-from omo.work import proving, requests
+from omo.work import damage, proving, requests
 from omo.work.files import Files
 from omo.work.gates import Gates
 from omo.work.lifecycle import not_shown, replaces, require_reason, require_room
@@ -153,12 +153,11 @@ def _rounds(flow: Flow, options: StartOptions) -> int:
 def _require_over(flow: Flow, caller: Caller, own: CaseRun | None, *, is_replaced: bool) -> None:
     """Allow one run per session at a time, but in place of one that was let go and that the user asked to replace.
 
-    A damaged run is in the way until the user has sealed it.
+    One that cannot go on is ended.
     """
-    if own is not None and own.problems:
-        if not ends.is_over(own):
-            raise own.damage()
-    elif own is not None and own.state is not None and own.state.is_open and not is_replaced:
+    if own is not None:
+        damage.require_going_on(own)
+    if own is not None and own.state is not None and own.state.is_open and not is_replaced:
         raise Refused(
             f"{own.kind.what} {own.id} of this session is open: {own.state.headline}",
             fix=f"go on with it: {flow.status_command}; or {flow.abandon}",
@@ -192,7 +191,7 @@ def _asked(flow: Flow, caller: Caller, previous: Case | None, given: str, *, is_
     if caller.by == "user" and previous is not None and previous.how != "pass":
         goes_on_from = previous  # in their own terminal the user goes on also with what they have ended
     typed = requests.typed(caller.events, flow.name)
-    since = requests.typed(typed, flow.name, str(previous.started.get("ts")) if previous is not None else "")
+    since = requests.typed(typed, flow.name, previous.started_at if previous is not None else "")
     said = [row for row in since if row.get("text") and not requests.names_data(row)]
     request: Request | None = None
     if said:
@@ -291,7 +290,6 @@ def _pin_all(
 def _pin(run: CaseRun, items: Sequence[CaseItem], started: CaseRow, *, may_pass: bool) -> dict[str, ChecksVerdict]:
     """Pin, or refuse all at once. The pins of a refused start stay, under the name of a run that never began."""
     caller = run.caller
-    pins.pinned(caller.state)  # refused if that ledger is damaged; below, a refusal is about the checks
     seen: dict[str, ChecksVerdict] = {}
     defects: list[str] = []
     for item in items:
@@ -350,7 +348,7 @@ def _lessons(flow: Flow, caller: Caller, own: CaseRun | None, items: Sequence[Ca
     kind, last = kind_of(flow), own
     if last is None and (names := kind.names(caller.state)):
         last = CaseRun(kind, caller, names[-1])
-    if last is None or last.problems or last.state is None:
+    if last is None or last.state is None:
         return []
     lessons: list[Lesson] = []
     for old in last.state.items:
@@ -380,7 +378,8 @@ def _after(
     """
     summary = caller.summary(flow.name)
     if own is None and summary.get("cleared"):
-        return {"run": str(summary.get("run") or ""), "how": "cleared by the agent", "statuses": {}, "dropped": []}
+        how = "damaged" if summary.get("endedBy") == damage.DAMAGE else "cleared by the agent"
+        return {"run": str(summary.get("run") or ""), "how": how, "statuses": {}, "dropped": []}
     if unfinished is None:
         return {}
     asked = [*(unfinished.after.get("dropped") or []), *map(_asked_in, unfinished.items)]
@@ -390,7 +389,7 @@ def _after(
             dropped.append(old)
     return {
         "run": unfinished.run,
-        "how": unfinished.how or "ledger damaged",  # else it would have to be ended before another begins
+        "how": unfinished.how,
         "statuses": {name: mark.status for name, mark in unfinished.marks.items()},
         "dropped": dropped[:MOST_DROPPED],
     }

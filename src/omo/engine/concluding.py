@@ -77,7 +77,7 @@ def finished(
     against = list(doubts)
     if cited:
         against.append(not_looked_at(cited))
-    asked = requests.rows_since(caller.events, run.flow.name, filed_at(case))
+    asked = requests.rows_since(caller.events, run.flow.name, case.started_at)
     allowed = fold(caller.events, None).allowed_changes
     against = [*task_documents.doubts(caller.root, asked, allowed, case.started["files"]), *against]
     ended = outcome.finished(best, facts, against, exceptions(case, known))
@@ -93,16 +93,12 @@ def named(case: Case, ended: Outcome) -> Outcome:
     return {**ended, "why": f"{case.name}: {ended['why']}"}
 
 
-def filed_at(case: Case) -> str:
-    return str(case.started.get("ts"))
-
-
 def exceptions(case: Case, known: Findings) -> list[LetThrough]:
-    """Return what was let through: rows that the user repaired, questions that were not answered, the rest as known."""
+    """Return what was let through: damage of its ledger, questions that were not answered, the rest as known."""
     listed = []
     for row in case.rows:
-        if row["kind"] == "repaired" and seconds(row["ts"]) >= seconds(filed_at(case)):
-            listed.append(outcome.repaired(row))
+        if row["kind"] == "repaired" and seconds(row["ts"]) >= seconds(case.started_at):
+            listed.append(outcome.damaged(outcome.ITS_LEDGER, row))
     listed += known.exceptions
     for name, given in case.answers.items():
         if given["result"] == "gap":
@@ -140,7 +136,7 @@ def _by_code(run: CaseRun, seen: Looked, known: Findings, *, is_judged: bool) ->
     case, subject = seen.case, seen.evaluation.subject
     commands = commands_of(case.items)
     doubts = list(known.not_yet)
-    doubts += proving.other_programs(subject, commands, case.started["programs"], seconds(filed_at(case)))
+    doubts += proving.other_programs(subject, commands, case.started["programs"], seconds(case.started_at))
     if is_judged:
         notes = "; ".join(proving.allowed_notes(subject))
         return proving.ProofOrDoubts(notes, [*doubts, *proving.doubts(subject, commands)])

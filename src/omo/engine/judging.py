@@ -30,7 +30,7 @@ from omo.proof import base
 from omo.proof.gate_runs import Subject
 from omo.state.rows import read_base
 from omo.text import clip, listed
-from omo.work import bound, proving, requests, task_documents
+from omo.work import bound, damage, proving, requests, task_documents
 from omo.work.agents import FULL, AgentMessage, NoAnswer, expect, messages_in
 from omo.work.files import Files
 from omo.work.gates import fold as fold_gates
@@ -217,13 +217,11 @@ def apply(case: Case, results: Mapping[str, str]) -> Applied:
 
 def _too_early(run: CaseRun, case: Case, report: StepReport) -> Refused:
     """Return why nothing is judged. Asking before a step has happened is recorded; all else is only told."""
-    if report.damage:
-        return Refused(report.damage, fix=report.remediation)
     missing, most = ", ".join(report.missing), run.flow.most_early
     defects = [f"{step}: {report.proofs[step].text}" for step in report.missing]
     what = f"iteration {case.round} is not judged yet ({missing} not proven); that is not counted against it"
     to_do = [report.remediation]
-    if report.undone:
+    if report.undone and not report.was_damaged:
         attempts = ends.record_early(run, report.missing)
         following = run.publish()
         count = f"circumvention {attempts} of {most}"
@@ -269,7 +267,7 @@ def _proof(run: CaseRun, case: Case, report: StepReport, evaluation: Evaluation)
     """
     subject, notes = evaluation.subject, [*evaluation.notes]
     commands: list[Any] = [*report.gates, *commands_of(case.items)]
-    began_at = seconds(str(case.started.get("ts")))
+    began_at = seconds(case.started_at)
     proof = ""
     doubts = proving.other_programs(subject, commands, case.started.get("programs") or {}, began_at)
     if not doubts and not case.questions:
@@ -279,14 +277,15 @@ def _proof(run: CaseRun, case: Case, report: StepReport, evaluation: Evaluation)
     else:
         doubts = doubts or proving.doubts(subject, commands)
         notes += proving.allowed_notes(subject)
-    asked = requests.rows_since(run.caller.events, run.flow.name, str(case.started.get("ts")))
+    asked = requests.rows_since(run.caller.events, run.flow.name, case.started_at)
     doubts = [*task_documents.doubts(subject.root, asked, subject.allowed, subject.began), *doubts]
     wanted = requests.wanted_last(requests.typed(run.caller.events, run.flow.name))
     if wanted is not None and wanted[1] > began_at:
         # "a criterion more in the user's file, named again under way, judged without it"
         named = clip(wanted[0]["path"], 80)
         doubts.append(f"the user named {named} since, and nothing of it as it was then was begun")
-    return {"proof": proof, "doubts": doubts, "allowed": notes}
+    damaged = damage.exceptions(run.caller, str(case.started.get("ts")))
+    return {"proof": proof, "doubts": doubts, "allowed": notes, "damaged": damaged}
 
 
 def _record(run: CaseRun, case: Case, rows: list[CaseRow], digest: str) -> None:

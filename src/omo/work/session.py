@@ -198,10 +198,10 @@ def run_and_base(before: SessionRow | None, armed: SessionRow, base: Base | None
     return {"run": run, "base": base} if base and run != last_run(before) else {"run": run}
 
 
-def give_up(row: SessionRow, run: str, what: str, why: str) -> SessionRow:
+def give_up(row: SessionRow, run: str, what: str, why: str, by: str = "agent") -> SessionRow:
     """The agent gave work up. The next Stop tells it, and so does every end after it: a plan of three steps was given
     up once, one of a single step made in its place, and the last that the user read was "done, proven"."""
-    let_through = outcome.exception(clip(what, LONGEST_GIVEN_UP), "agent", clip(why, LONGEST_GIVEN_UP))
+    let_through = outcome.exception(clip(what, LONGEST_GIVEN_UP), by, clip(why, LONGEST_GIVEN_UP))
     entry: GivenUp = {"run": run, **let_through}
     others = taken_up_again(row, run)
     return {**others, "givenUp": [*others.get("givenUp", []), entry][-MOST_GIVEN_UP:]}
@@ -210,7 +210,7 @@ def give_up(row: SessionRow, run: str, what: str, why: str) -> SessionRow:
 def note_lost_record(row: SessionRow) -> SessionRow:
     """Somebody removed the record of the project while the session was on. Every later end of the session names it."""
     what = "the record that omo keeps of this project outside it was removed"
-    lost = outcome.exception(what, "nobody", "what was pinned or allowed before counts no more")
+    lost = outcome.exception(what, outcome.NOBODY, "what was pinned or allowed before counts no more")
     entry: GivenUp = {"run": LOST_RECORD, **lost}
     others = taken_up_again(row, LOST_RECORD)
     return {**others, "givenUp": [*others.get("givenUp", []), entry][-MOST_GIVEN_UP:]}

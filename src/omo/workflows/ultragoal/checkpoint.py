@@ -68,7 +68,6 @@ def _require_passing(
 ) -> Inspection:
     """Return what a gate that passes rests on. Refused with each defect, or with what is missing of one that omo filled
     in."""
-    artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
     inspection = Inspection(defects=missing) if missing else inspect(gate, subject)
     if inspection.defects:
         raise Refused(

@@ -30,8 +30,6 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     """Make the new plan. An unfinished one before it is archived by --force, or if the user asked for another;
     `archived` says where to."""
     caller, before = run.caller, run.plan
-    if run.problems and not (force and caller.by == "user"):
-        raise run.damage()
     require_room(ULTRAGOAL.name, caller)
     user = replaces(caller, ULTRAGOAL.name)
     force = force or user is not None
@@ -75,7 +73,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
 
 def _left_to_end(run: PlanRun) -> NextStep | None:
     """Return what a plan lacks whose goals are all closed: until then nobody is told how it ended."""
-    if run.plan is None or run.problems or run.plan.is_open or run.plan.outcome is not None:
+    if run.plan is None or run.plan.is_open or run.plan.outcome is not None:
         return None
     step = next_step(run)
     return None if step.action == "done" else step

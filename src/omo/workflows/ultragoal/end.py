@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo.state.rows import read_base
 from omo.text import clip, listed
-from omo.work import outcome, requests, task_documents
+from omo.work import damage, outcome, requests, task_documents
 from omo.work.bound import files_of_end
 from omo.work.files import Files
 from omo.work.gates import fold
@@ -46,10 +46,11 @@ def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
     if not doubts:
         facts.append("omo:architect and omo:qa were seen to find each clean")
         facts.append(f"{ARCHITECT} found all of it there that the user asked for with /omo:ultragoal, as they typed it")
+    lost_rows = damage.exceptions(run.caller, plan.created_at)
     allowed: list[str] = []
     for goal in plan.required:
         allowed += goal.receipt.get("allowed") or []
-    return outcome.finished(outcome.JUDGED, facts, doubts, plan.exceptions, dict.fromkeys(allowed))
+    return outcome.finished(outcome.JUDGED, facts, doubts, [*plan.exceptions, *lost_rows], dict.fromkeys(allowed))
 
 
 def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:

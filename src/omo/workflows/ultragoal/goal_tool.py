@@ -43,13 +43,12 @@ def register(commands: options.Commands) -> None:
 def get(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
     if run.problems and run.plan is None:
-        raise Unreadable(run.problems[0], fix=run.repair.text)
+        raise Unreadable(run.problems[0], fix="omo state clear --mode ultragoal --force keeps it aside")
     goal = run.plan.tool if run.plan is not None else NO_GOAL
     data: Json = {"goal": goal.render()}
     notes = []
-    if run.problems:
-        data["problems"] = run.problems
-        notes = [f"the plan's ledger is damaged: {problem}" for problem in run.problems] + [run.repair.text]
+    if run.damage_lines:
+        data["problems"] = notes = list(run.damage_lines)
     text = _line(goal) if goal.id else f"There is no goal in session {run.caller.session}."
     return Result(data, text, notes=notes)
 

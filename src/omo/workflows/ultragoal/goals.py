@@ -25,8 +25,6 @@ def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = 
         if plan.active is not None:
             return False, []
         events = start_next(plan, retry_failed=retry_failed, retry_blocked=retry_blocked)
-        if events:
-            artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
         return bool(events), events
 
     started = run.change_plan(decide)

@@ -72,10 +72,10 @@ def clear(caller: Caller, *, force: bool) -> Cleared | None:
 
 
 def problems(caller: Caller) -> dict[str, list[str]]:
-    """Return what is wrong with a goals.json that somebody edited."""
+    """Return by the path of its ledger what is wrong with a goals.json that somebody edited."""
     run = load_plan(caller)
     edited = run.edited_view() if run.plan is not None else ""
-    return {f"ultragoal/{run.id}": [edited]} if edited else {}
+    return {run.journal.path: [edited]} if edited else {}
 
 
 def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from omo.json_text import Json
 from omo.state.ledger_rows import From
 from omo.text import clip, counted, listed
 from omo.work.agents import FULL
-from omo.work.outcome import exception, repaired
+from omo.work.outcome import ITS_LEDGER, damaged, exception
 from omo.work.run import require_objects
 from omo.workflows.ultragoal import session_goal
 from omo.workflows.ultragoal.session_goal import LEADS_TO, NO_GOAL, ToolGoal
@@ -272,7 +272,7 @@ class Plan(Case):
     last: PlanRow = field(default_factory=NO_ROW.copy)  # of the plan itself, not of the session's goal
     tool: ToolGoal = NO_GOAL  # the session's goal
     handoff: Handoff | None = None  # by whom, and to which workflow; None while it is worked on here
-    let_through: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, repairs of its ledger
+    let_through: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, damage of its ledger
 
     @property
     def created(self) -> PlanRow:
@@ -455,7 +455,7 @@ class Plan(Case):
             case "taken_up":
                 self.handoff = None
             case "repaired":
-                self.let_through.append(repaired(row))
+                self.let_through.append(damaged(ITS_LEDGER, row))
         if kind == "goal_created":
             self.ended = None
         if kind in LEADS_TO:

@@ -29,9 +29,6 @@ def told_besides(plan: Plan, step: NextStep, *, is_attended: bool) -> Summary:
         more["attended"] = True
     if plan.is_open and plan.handoff is not None:
         more["madeWayFor"] = plan.handoff["to"] or ""
-    if step.who == "user":  # damage that only they can mend
-        question = f"Run in a terminal of your own: {step.commands[0].line}."
-        more |= {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True, "damaged": True}
     return more
 
 
@@ -41,7 +38,7 @@ def denials(plan: Plan, step: NextStep) -> dict[str, str]:
     goal = plan.active or next(iter(plan.open_goals), None)
     if goal is not None:
         classify = f"{CLASSIFY} --goal-id {goal.id} --evidence 'what only they can do'"
-        if plan.handoff is None and step.who != "user":
+        if plan.handoff is None:
             denied["ask"] = (
                 f"Ultragoal {goal.id} is open, so no question is put to the user now. Decide what you can and note it: "
                 'omo ultragoal steer --kind annotate_ledger --evidence "what you found" --rationale "what you decided"'

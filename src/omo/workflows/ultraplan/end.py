@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from omo.proof import base, changes, git
 from omo.proof.gate_runs import Plain, Subject
 from omo.text import clip, counted, listed
-from omo.work import gates, outcome, proving, requests, task_documents
+from omo.work import damage, gates, outcome, proving, requests, task_documents
 from omo.work.gates import Gate
 from omo.work.user_pins import Held
 from omo.workflows.ultraplan import verify
@@ -77,7 +77,7 @@ def _lost_of_the_task(status: RunStatus) -> list[str]:
 def pinned_commands(status: RunStatus) -> list[Verify]:
     """As the start pinned them; a skipped step has none."""
     skipped = [step.step for step in status.audit.steps if step.status == "skipped"]
-    return [command for command in verify.read_rows(status.state.terms.verify) if command.step not in skipped]
+    return [command for command in status.state.pinned if command.step not in skipped]
 
 
 def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], list[str]]:
@@ -98,7 +98,7 @@ def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], 
 def _exceptions(status: RunStatus, unverified: str) -> list[LetThrough]:
     """Verify commands that could have been run, and what is changed where the session had no business, and stays."""
     state, audit = status.state, status.audit
-    exceptions = list(state.exceptions)
+    exceptions = [*state.exceptions, *damage.exceptions(status.run.caller, state.started_at)]
     for command in pinned_commands(status):
         if command.argv and unverified:
             what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
@@ -110,7 +110,7 @@ def _exceptions(status: RunStatus, unverified: str) -> list[LetThrough]:
     if audit.allowed:
         paths = clip(", ".join(audit.allowed), LONGEST_WHY)
         exceptions.append(outcome.exception(f"changed beside the plan: {paths}", "user", "/omo:allow"))
-    if is_another_named(status.run.caller, state.path, state.plan, state.started_at):
+    if is_another_named(status.run.caller, state.path, state.terms.plan, state.started_at):
         was = f"carried out as {clip(state.path, 100)} was before the user named it again"
         exceptions.append(outcome.exception(was, "agent", "the session had begun"))
     return exceptions

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from omo.engine.runs import CaseRun, load_run, require_run
 from omo.errors import Refused
 from omo.text import clip
+from omo.work import damage, outcome
+from omo.work.publish import publish
 from omo.work.run import Caller
 from omo.workflows.ultraplan import preflight, sessions
 from omo.workflows.ultraplan.flow import FLOW
-from omo.workflows.ultraplan.next_step import next_step, unrecoverable
+from omo.workflows.ultraplan.next_step import unrecoverable
 from omo.workflows.ultraplan.refusals import require_clean, require_free, require_shown, under_way
 from omo.workflows.ultraplan.run import (
     PLAN,
     from_top,
     pinned_plan,
-    require_state,
     runs_of_repository,
     state_of,
     states_of_text,
@@ -27,15 +27,19 @@ from omo.workflows.ultraplan.run import (
 from omo.workflows.ultraplan.run_audit import audit_run
 from omo.workflows.ultraplan.sessions import Recovery
 from omo.workflows.ultraplan.start import Started, begun, preflight_rows, uncommitted, write
-from omo.workflows.ultraplan.status import leave_to_another
+from omo.workflows.ultraplan.status import next_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.engine.case import CaseRow
+    from omo.state.rows import Summary
 
 
 def named(caller: Caller, run_id: str) -> CaseRun:
     """Return the run that is named, also that of a conversation which is over; without a name the session's own."""
+    own = load_run(FLOW, caller, run_id)
+    if own is not None:
+        damage.require_going_on(own)
     run = require_run(FLOW, caller, run_id, looks=True)
     run.caller = caller
     return run
@@ -43,12 +47,14 @@ def named(caller: Caller, run_id: str) -> CaseRun:
 
 def chosen(caller: Caller, path: Path) -> CaseRun:
     """The current run where it is one of that plan, else the last of the plan that is left, whoever began it."""
+    current = load_run(FLOW, caller)
+    if current is not None:
+        damage.require_going_on(current)
     name = from_top(caller, path)
     runs = [run for run in runs_of_repository(caller, name) if run.caller is caller]
     if not runs:
         fix = f"omo plan start {shlex.quote(name)}" if path.is_file() else "name a plan that is there"
         raise Refused(f"no session of {name} began here, so none goes on", fix=fix)
-    current = load_run(FLOW, caller)
     if current is not None and current.id in [run.id for run in runs]:
         return require_run(FLOW, caller)
     left = [run for run in runs if state_of(run).how != "pass"] or runs
@@ -61,7 +67,8 @@ def recover(run: CaseRun, *, environ: Mapping[str, str]) -> Started:
     One that ended may be another conversation's: it goes on in this one.
     """
     caller, root = run.caller, Path(run.caller.root)
-    state = require_state(run)
+    run.require_whole()
+    state = state_of(run)
     if state.how not in ("failed", "abandoned"):
         run.require_open()
     if state.how:
@@ -70,7 +77,7 @@ def recover(run: CaseRun, *, environ: Mapping[str, str]) -> Started:
         raise under_way(caller, run.id, holder)
     status = audit_run(run)
     status.require_evaluable()
-    same = states_of_text(runs_of_repository(caller, state.path), state.plan)
+    same = states_of_text(runs_of_repository(caller, state.path), state.terms.plan)
     depth = 1 + max(other.depth for other in same if other.number == state.number)
     if why := unrecoverable(status, depth):
         defects = [clip(str(violation), 200) for violation in status.audit.violations]
@@ -99,5 +106,16 @@ def recover(run: CaseRun, *, environ: Mapping[str, str]) -> Started:
             rows.append(opened)
         run.append(*rows)
     if spec:
-        leave_to_another(caller, run.id)
-    return begun(replace(status, run=run), asked, spec)
+        _leave_to(run)
+    return begun(status, asked, spec)
+
+
+def _leave_to(run: CaseRun) -> None:
+    """Another session whose run goes on in this one has nothing left to hold it, and names it no more."""
+    caller, kind = run.caller, FLOW.name
+    why = f"plan session {run.id} goes on in session {clip(caller.session, 64)}"
+    over: Summary = {"state": "done", "open": 0, "total": 0, "next": None, "why": why, "told": True}
+    over["outcome"] = outcome.not_proven(why)
+    for name in list(caller.session_rows):
+        if name != caller.session and caller.summary(kind, name).get("run") == run.id:
+            publish(run, over, session=name)

@@ -12,19 +12,18 @@ from omo.proof import changes
 from omo.state.rows import EMPTY
 from omo.state.runtime import Change, part
 from omo.text import clip, counted
-from omo.work import requests
+from omo.work import damage, requests
 from omo.work.lifecycle import not_shown, replaces, require_reason, require_room
-from omo.work.publish import publish_damage
 from omo.work.run import Caller
 from omo.work.session import suspend
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
-from omo.workflows.ultraplan.flow import FLOW
+from omo.workflows.ultraplan.flow import CRITIC, FLOW
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.next_step import GIVE_UP
-from omo.workflows.ultraplan.run import KIND, PLAN, state_of
+from omo.workflows.ultraplan.run import PLAN, state_of
 
 MOST_SHOWN = 10
 
@@ -32,19 +31,17 @@ MOST_SHOWN = 10
 def require_free(caller: Caller, recovered: str = "") -> None:
     """One plan session per worktree: two could not tell their commits apart. One that is recovered gives way."""
     for name in caller.session_rows:
-        summary = caller.summary(KIND, name)
+        summary = caller.summary(FLOW.name, name)
         run = str(summary.get("run") or "")
         is_here = part(summary, "fence").get("root") == caller.here
         if is_here and name != caller.session and run != recovered:
             raise under_way(caller, run, name)
-    require_room(KIND, caller)
+    require_room(FLOW.name, caller)
     own = load_run(FLOW, caller)
     if own is None or own.id == recovered:
         return
-    if own.problems:
-        publish_damage(own)
-        raise own.damage()
-    if own.state is not None and own.state.is_open and replaces(caller, KIND) is None:
+    damage.require_going_on(own)
+    if own.state is not None and own.state.is_open and replaces(caller, FLOW.name) is None:
         own.require_whole()
         raise Refused(
             f"plan session {own.id} of this session is under way in {caller.here}",
@@ -68,13 +65,13 @@ def require_shown(caller: Caller) -> None:
     refusal = not_shown(PLAN, caller, fix)
     if refusal is None:
         return
-    summary = caller.summary(KIND)
+    summary = caller.summary(FLOW.name)
     if summary.get("cleared"):
         raise refusal
     state = state_of(CaseRun(PLAN, caller, str(summary.get("run") or "")))
     if state.started and (state.waiting or not state.how):
         return  # something it needs was missing: nothing was begun, and what ended before was shown
-    if state.started and critique.is_another_named(caller, state.path, state.plan, state.started_at):
+    if state.started and critique.is_another_named(caller, state.path, state.terms.plan, state.started_at):
         return  # they said themselves that it goes on with another text
     raise refusal
 
@@ -138,7 +135,7 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     why = "no critic has found this text sound, and of an older plan only what is committed needs none"
     if review is not None:
         reasons = "; ".join(map(str, review.get("reasons") or ()))
-        why = clip(f"{critique.CRITIC} has found it not to be sound: {reasons}", 300)
+        why = clip(f"{CRITIC.agent} has found it not to be sound: {reasons}", 300)
     theirs = f"omo plan start {name} --unreviewed REASON --session {shlex.quote(caller.session)}"
     raise Refused(
         f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}): {why}",
