@@ -63,7 +63,7 @@ def test_stop_tells_what_it_read_and_where_it_came_from(project: Project) -> Non
     lines = project.agent("explain", "stop").out.splitlines()
     assert texts.says(lines[1], "explain-asked-in-this-order-until"), "else the next would say that it is so"
     assert lines[2].split(maxsplit=1) == ["switched-off", "OMO_DISABLE is set"]
-    assert any(one.startswith("8 more blocks without verified progress") for one in told["change"])
+    assert texts.says("\n".join(told["change"]), "stop-without-verified-progress-and-cap", blocks_left="8 more blocks")
     assert "/omo:stop-continuation" in told["change"]
 
 
@@ -73,7 +73,7 @@ def test_what_would_change_a_stop_counts_down(project: Project) -> None:
     put(project, ulw=blocked)
     told = explain(project, "stop")
     assert told["rule"] == "block"
-    assert texts.says(told["change"], "explain-stop-within-of-block-waits", number=3)
+    assert texts.says("\n".join(told["change"]), "explain-stop-within-of-block-waits", number=3)
     put(project, ulw={**blocked, "limits": {**blocked["limits"], "cooldown_seconds": 60}})
     told = explain(project, "stop")
     assert (told["decision"], told["rule"]) == ("allow", "cooldown")

@@ -93,7 +93,7 @@ def test_the_only_goal_need_not_be_named_and_is_filed_as_it_is_begun(project: Pr
     )
     begun = project.agent("verify", "begin", "--file", "../goal.json")
     assert begun.says("verify-goal-filed-by", item="G1", filed_by="agent", state="pending", checks="1 check")
-    assert begun.says("verify-goal-attempt-of", name="G1", what="begun", fail_count=1, most=3, title="Parser")
+    assert begun.says("verify-goal-attempt-of", name="G1", what="begun", fail_count=1, most_rounds=3, title="Parser")
     project.write("parser.py", "def parse(text): return [text]\n")
     assert project.agent("verify", "begin").says("verify-goal-goes-on-attempt-of", name="G1")
     add(project, id="G2")  # only filed: the session is held to the other
@@ -262,7 +262,7 @@ def test_only_the_user_reopens(project: Project) -> None:
     add(project, max_retries=1, verification={"checks": [path_check()]})
     begin(project)
     failed = project.agent(*FINISH)
-    assert (failed.code, failed.says("verify-attempts-left", name="G1")) == (3, True)
+    assert (failed.code, failed.says("verify-attempts-left", goal="G1")) == (3, True)
     assert project.agent(*FINISH).says("run-only-user-can-open-it-again")
     assert next_stop(project) == "waiting"
     assert project.agent("next", "--json").json["next"]["command"] == "omo verify begin G1 --again WHY"
