@@ -14,9 +14,11 @@ from omo.hooks import main as hook
 from omo.hooks import stop as stop_hook
 from tests import texts
 from tests.cli.sessions import next_stop
+from tests.engine.project import criterion
 from tests.project import SESSION, Project
-from tests.ralph.project import criterion
 from tests.ultraplan.plans import commit, git, plan_text
+
+pytestmark = pytest.mark.usefixtures("laps")
 
 OTHER = "next-conversation"
 
@@ -31,21 +33,21 @@ class Workflow:
     ledger: Callable[[Project], Path]
 
 
-def begin_ralph(project: Project) -> None:
+def begin_laps(project: Project) -> None:
     project.write("criteria.json", json.dumps({"criteria": [criterion(1)]}))
-    assert project.agent("ralph", "start", "--criteria", "criteria.json").code == 0
+    assert project.agent("laps", "start", "--criteria", "criteria.json").code == 0
 
 
-def ralph_ledger(project: Project) -> Path:
-    return max(Path(project.state, "ralph").glob("r*/ledger.jsonl"))
+def laps_ledger(project: Project) -> Path:
+    return max(Path(project.state, "laps").glob("r*/ledger.jsonl"))
 
 
 def acted(code: int, told: str) -> bool:
-    """It did what it is for. A judgement of ralph over no work does so too: it counts that."""
+    """It did what it is for. A judgement of laps over no work does so too: it counts that."""
     return code == 0 or "circumvention" in told
 
 
-RALPH = Workflow("ralph", begin_ralph, ("ralph", "judge"), ralph_ledger)
+LAPS = Workflow("laps", begin_laps, ("laps", "judge"), laps_ledger)
 
 
 def begin_plan(project: Project) -> None:
@@ -65,7 +67,7 @@ def plan_ledger(project: Project) -> Path:
 
 SKIP = ("plan", "skip", "2", "--reason", "it can be left out here")
 PLAN = Workflow("ultraplan", begin_plan, SKIP, plan_ledger)
-each_workflow = pytest.mark.parametrize("flow", [RALPH, PLAN], ids=lambda flow: flow.kind)
+each_workflow = pytest.mark.parametrize("flow", [LAPS, PLAN], ids=lambda flow: flow.kind)
 
 
 def damage(path: Path) -> None:
@@ -189,13 +191,11 @@ def test_the_next_conversation_is_held_to_the_goals_of_the_last(project: Project
 
 
 def test_what_is_called_off_twice_in_a_terminal_is_told_and_a_start_there_sets_it_going(project: Project) -> None:
-    begin_ralph(project)
+    begin_laps(project)
     for _ in range(2):
         project.check("stop-continuation", "--session", SESSION, by="user")
     assert "was cancelled by you in another terminal" in project.stop().message
-    assert project.check("ulw", "start", "--session", SESSION, by="user").says(
-        "ulw-ultrawork-is-on-in-session-goes", kind=" ralph"
-    )
+    assert "laps goes on with it." in project.check("ulw", "start", "--session", SESSION, by="user").out
 
 
 def test_a_session_gives_its_goals_up_in_plain_sight(project: Project) -> None:
@@ -230,7 +230,7 @@ def test_all_that_a_session_left_is_taken_up_at_once(project: Project) -> None:
 GOAL = json.dumps({"id": "G1", "title": "It is there", "verification": {"checks": [{"type": "path", "path": "x"}]}})
 BEGINNINGS = [
     ("verify", "begin", "--file", "goal.json"),
-    ("ralph", "start", "--criteria", "criteria.json"),
+    ("laps", "start", "--criteria", "criteria.json"),
     ("ultragoal", "create-goals", "--brief", "Read the file."),
     ("plan", "start", "plan.md", "--unreviewed", "no critic in this test"),
 ]

@@ -264,7 +264,7 @@ def test_an_agents_giving_up_is_shown_to_the_user(planned: Project) -> None:
     planned.agent("plan", "finish", "--abandon", "the plan is beyond me")
     summary = planned.row()["work"]["ultraplan"]
     assert (summary["state"], summary["told"]) == ("blocked", False)
-    assert texts.says(summary["why"], "ultraplan-agent-abandoned-plan-session")
+    assert "the agent gave up" in summary["why"]
     assert next_stop(planned) == "waiting"
 
 

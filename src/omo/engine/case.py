@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from omo.digest import sha256
 from omo.engine.flow import Flow, ItemMark
-from omo.errors import Unreadable
+from omo.errors import Refused, Unreadable
 from omo.json_text import Json
 from omo.state.ledger_rows import LedgerRow
 from omo.state.runtime import part
@@ -420,6 +420,11 @@ class Case:
         """Return the case as it stands now, where that is seen without a judgement."""
         return self
 
+    @property
+    def exceptions(self) -> list[LetThrough]:
+        """What was let through beside what the engine knows of: what, by whom, and why."""
+        return []
+
     def receipt_of(self, name: str) -> Json:
         """Return what shows that an item has passed."""
         return part(self.ending, "receipt")
@@ -442,6 +447,13 @@ class Case:
         self.items[place:place] = items
         self.marks |= {item.id: ItemMark(self.flow.begins_as) for item in items}
         self.ended = None
+
+    def require(self, name: str, what: str) -> None:
+        """Refuse what cannot be done to an item with its status."""
+        status = self.flow.status(self.marks[name].status)
+        if what not in status.may:
+            refused = f"{self.flow.unit} {name} is {status.name}: {what} is not possible from there"
+            raise Refused(refused, fix=status.way.format(id=name))
 
     def move(self, name: str, result: str) -> None:
         """Move one item by what was seen of it alone. A run that has ended goes on with it."""
@@ -550,7 +562,7 @@ class Case:
     @property
     def remaining(self) -> list[str]:
         """The items that keep the run from its end, in their order."""
-        settled = {*self.stuck, *self.passing} - {*self.unproven}
+        settled = {*self.stuck, *self.cut, *self.passing} - {*self.unproven}
         return [item.id for item in self.items if item.id not in settled]
 
     @property
