@@ -48,7 +48,7 @@ def test_a_brief_that_was_changed_after_it_was_named_is_refused(project: Project
     project.write("brief.md", "@goal: Less\nWrite less.\n")
     make = ("ultragoal", "create-goals", "--start", "--brief-file", "brief.md")
     refused = project.check(*make, code=3)
-    assert "brief.md is not as it was when the user named it" in refused.err
+    assert refused.says("ultragoal-brief-was-changed", file="brief.md")
     assert project.user(*make, "--session", SESSION).code == 0, "they may"
     project.prompt("/omo:ultragoal @brief.md")  # as it is now
     project.check(*make, "--force")
@@ -60,8 +60,9 @@ def test_the_architect_is_shown_what_the_named_file_said(project: Project) -> No
     project.commit()
     project.prompt("/omo:ultragoal @brief.md")
     project.check("ultragoal", "create-goals", "--start", "--brief-file", "brief.md")
-    brief = project.check("ultragoal", "brief", "architect").out
-    assert "  > brief.md, as it was when they typed this:\n  > @goal: Note\n  > Write a note.\n" in brief
+    brief = project.check("ultragoal", "brief", "architect")
+    assert brief.says("ultragoal-as-it-was-when-typed", file="brief.md")
+    assert "".join(f"  > {line}\n" for line in NOTE.splitlines()) in brief.out
 
 
 def test_a_run_begins_with_the_prompt(project: Project) -> None:
