@@ -118,10 +118,8 @@ class _Claiming:
         for index, commit in enumerate(self.commits):
             if commit.sha in self.undone_at or len(self.claims) == len(self.manifests):
                 continue
-            lines = [commit.subject]
-            for line in commit.body.splitlines()[
-                :MOST_LINES
-            ]:  # as squashes list them: indented, or as points of a list
+            lines = [commit.subject]  # and those of its body, indented or as points of a list
+            for line in commit.body.splitlines()[:MOST_LINES]:
                 lines.append(line.strip().removeprefix("* ").removeprefix("- ").strip())
             together = []
             for number, manifest in self.manifests.items():
