@@ -13,13 +13,15 @@ from pathlib import Path
 import pytest
 
 from tests.cli import test_plan_run as plans
-from tests.cli import test_ralph as ralph
 from tests.cli import test_ultragoal as goals
 from tests.cli import test_verify as verify
-from tests.project import Project
-from tests.ralph.project import criterion
+from tests.engine.project import Project as LapsProject
+from tests.engine.project import criterion
+from tests.project import SESSION, Project
 from tests.ultraplan.plans import carry_out
 from tests.verify.workshop import path_check
+
+pytestmark = pytest.mark.usefixtures("laps")
 
 CANNOT_GO_ON = "cannot go on: "
 
@@ -37,28 +39,29 @@ class Story:
     counts: Callable[[Project], dict[str, int]] = lambda project: {}
 
 
-# Ralph: a round that failed, and a verdict that came too early.
+# Laps: a round that failed, and a verdict that came too early.
 
 
-def begin_ralph(project: Project) -> None:
-    file = ralph.criteria(project, criterion(1), criterion(2))
-    project.check("ralph", "start", "--criteria", file, "--max-iterations", "4")
-    ralph.judged(project, C1="fail", C2="fail")
-    ralph.judged(project, C1="fail", C2="pass")
-    project.check("ralph", "judge", code=3)
+def begin_laps(project: Project) -> None:
+    project.write("criteria.json", json.dumps({"criteria": [criterion(1), criterion(2)]}))
+    project.check("laps", "start", "--criteria", "criteria.json", "--max-iterations", "4")
+    for of_second in ("fail", "pass"):
+        project.now += 100
+        LapsProject(project.root, now=project.now - 90, session=SESSION).judged(C1="fail", C2=of_second)
+    project.check("laps", "judge", code=3)
 
 
-def finish_ralph(project: Project) -> None:
+def finish_laps(project: Project) -> None:
     project.write("done-1.txt")
     project.write("done-2.txt")
     for agent in ("omo:planner", "omo:executor", "omo:qa", "omo:critic"):
         project.agent_ends(agent)
     project.check("gate", "add", "there", "--", "test", "-f", "done-1.txt")
-    project.agent("ralph", "judge", "--no-refine", "a line of text in each")
+    project.agent("laps", "judge", "--no-refine", "a line of text in each")
 
 
-def counts_of_ralph(project: Project) -> dict[str, int]:
-    told = project.agent("ralph", "status", "--json").json
+def counts_of_laps(project: Project) -> dict[str, int]:
+    told = project.agent("laps", "status", "--json").json
     counts = {"iteration": told["iteration"], "early": told["circumventions"]}
     counts |= {item["id"]: item["fail_count"] for item in told["criteria"]}
     return counts
@@ -132,12 +135,12 @@ def newest(home: str) -> Callable[[Project], Path]:
 
 
 NOTE = ("ultragoal", "steer", "--kind", "annotate_ledger", "--evidence", "seen", "--rationale", "noted")
-RALPH = Story("ralph", begin_ralph, ralph.ledger_of, finish_ralph, ("ralph", "status"), ("ralph", "judge"))
+LAPS = Story("laps", begin_laps, newest("laps"), finish_laps, ("laps", "status"), ("laps", "judge"))
 VERIFY = Story("verify", begin_verify, verify.ledger_of, finish_verify, ("verify", "status"), ("verify", "begin", "G1"))
 PLAN = Story("ultraplan", begin_plan, newest("plans"), finish_plan, ("plan", "status"), ("plan", "recover"))
 GOALS = Story("ultragoal", begin_goals, newest("ultragoal"), finish_goals, ("ultragoal", "status"), NOTE)
-RALPH.counts, VERIFY.counts, PLAN.counts = counts_of_ralph, counts_of_verify, counts_of_plan
-STORIES = {story.kind: story for story in (RALPH, VERIFY, PLAN, GOALS)}
+LAPS.counts, VERIFY.counts, PLAN.counts = counts_of_laps, counts_of_verify, counts_of_plan
+STORIES = {story.kind: story for story in (LAPS, VERIFY, PLAN, GOALS)}
 
 
 def cut(path: Path, rows: int) -> None:

@@ -199,7 +199,7 @@ def test_a_damaged_session_ledger_proves_nothing_and_accuses_nobody(project: Pro
     before = project.kinds()
     with pytest.raises(Refused):
         project.judge()
-    refused = project.agent("ralph", "judge")
+    refused = project.agent("laps", "judge")
     assert refused.code == 3, refused.err
     assert project.kinds() == before
 

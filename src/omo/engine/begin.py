@@ -96,7 +96,8 @@ def begin(flow: Flow, caller: Caller, options: StartOptions) -> tuple[CaseRun, N
         own = load_run(flow, caller)
         require_room(flow.name, caller)
         is_replaced = replaces(caller, flow.name) is not None
-        _require_over(flow, caller, own, is_replaced=is_replaced)
+        ends.require_over(own, is_replaced=is_replaced)
+        _require_shown(flow, caller)
         before = own.state if own is not None else None
         asked = _asked(flow, caller, before, options.request, is_replaced=is_replaced)
         path = options.file or asked.file
@@ -150,18 +151,8 @@ def _rounds(flow: Flow, options: StartOptions) -> int:
     return flow.rounds if options.rounds is None else options.rounds
 
 
-def _require_over(flow: Flow, caller: Caller, own: CaseRun | None, *, is_replaced: bool) -> None:
-    """Allow one run per session at a time, but in place of one that was let go and that the user asked to replace.
-
-    One that cannot go on is ended.
-    """
-    if own is not None:
-        damage.require_going_on(own)
-    if own is not None and own.state is not None and own.state.is_open and not is_replaced:
-        raise Refused(
-            f"{own.kind.what} {own.id} of this session is open: {own.state.headline}",
-            fix=f"go on with it: {flow.status_command}; or {flow.abandon}",
-        )
+def _require_shown(flow: Flow, caller: Caller) -> None:
+    """Refuse an agent whose run is over for good until the user has been shown how it ended."""
     refusal = not_shown(kind_of(flow), caller, NextStep(commands=ends.after_the_user(flow)).command)
     if refusal is not None and caller.summary(flow.name).get("cleared"):
         raise refusal

@@ -420,6 +420,11 @@ class Case:
         """Return the case as it stands now, where that is seen without a judgement."""
         return self
 
+    @property
+    def exceptions(self) -> list[LetThrough]:
+        """What was let through beside what the engine knows of: what, by whom, and why."""
+        return []
+
     def receipt_of(self, name: str) -> Json:
         """Return what shows that an item has passed."""
         return part(self.ending, "receipt")
@@ -557,7 +562,7 @@ class Case:
     @property
     def remaining(self) -> list[str]:
         """The items that keep the run from its end, in their order."""
-        settled = {*self.stuck, *self.passing} - {*self.unproven}
+        settled = {*self.stuck, *self.cut, *self.passing} - {*self.unproven}
         return [item.id for item in self.items if item.id not in settled]
 
     @property

@@ -157,6 +157,7 @@ class Flow:
     checks_may_write: bool = False  # the results of checks stand, though their commands have changed files
     start_verb: str = "start"
     judge_verb: str = "judge"
+    abandon_verb: str = "abandon"
     started_row: str = "started"  # the kind of the row that begins a run, if a source names it
     round_row: str = "round"  # the kind of the row that opens a round
     early_row: str = "early"  # of the row that notes a verdict asked for too early
@@ -245,7 +246,7 @@ class Flow:
 
     @property
     def abandon(self) -> str:
-        return f'omo {self.verb} abandon "why it is given up"'
+        return f'omo {self.verb} {self.abandon_verb} "why it is given up"'
 
     @property
     def ask(self) -> str:

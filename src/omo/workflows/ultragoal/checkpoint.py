@@ -26,7 +26,8 @@ from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, GateSubject, Inspec
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
 from omo.workflows.ultragoal.goals import SAY_WHAT_WAS_SEEN, start_next
 from omo.workflows.ultragoal.next_step import tool_step
-from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt
+from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.rows import PlanRow, Receipt
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 
 MOST_WEAKENED = 20  # in a receipt

@@ -22,7 +22,8 @@ from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.brief import Brief, has_goals, parse, same_words
 from omo.workflows.ultragoal.flow import items_of
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import CREATED, POINTER, PlanRow
+from omo.workflows.ultragoal.plan import POINTER
+from omo.workflows.ultragoal.rows import CREATED, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan
 
 

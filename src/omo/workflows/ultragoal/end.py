@@ -9,14 +9,15 @@ from omo.work.bound import files_of_end
 from omo.work.files import Files
 from omo.work.gates import fold
 from omo.workflows.ultragoal import receipts, reviewers
-from omo.workflows.ultragoal.plan import ENDED, MOST_NAMED, NOT_REVIEWED, Plan
+from omo.workflows.ultragoal.plan import MOST_NAMED, NOT_REVIEWED, Plan
 from omo.workflows.ultragoal.reviewers import ARCHITECT, CLEAN, INDEPENDENT, REQUEST
+from omo.workflows.ultragoal.rows import ENDED
 from omo.workflows.ultragoal.run import PlanRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Outcome
-    from omo.workflows.ultragoal.plan import PlanRow, Receipt
+    from omo.workflows.ultragoal.rows import PlanRow, Receipt
 
 MOST_TITLES = 4
 LONGEST_TITLE = 40

@@ -8,7 +8,8 @@ from pathlib import Path
 from omo.engine.case import CaseItem
 from omo.engine.flow import Flow, ItemMark, ItemStatus, RoundStep
 from omo.workflows.ultragoal.brief import Brief, parse
-from omo.workflows.ultragoal.plan import CREATED, ENDED, Plan
+from omo.workflows.ultragoal.plan import Plan
+from omo.workflows.ultragoal.rows import CREATED, ENDED
 
 
 def turn(mark: ItemMark, result: str, iteration: int) -> ItemMark:

@@ -16,7 +16,8 @@ from omo.work.run import caller_of
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.end import end_of
 from omo.workflows.ultragoal.next_step import next_step, tool_step
-from omo.workflows.ultragoal.plan import Plan, PlanRow
+from omo.workflows.ultragoal.plan import Plan
+from omo.workflows.ultragoal.rows import PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, run_of, writes
 from omo.workflows.ultragoal.session_goal import MOVES, NO_GOAL, REFUSALS, ToolGoal, after
 

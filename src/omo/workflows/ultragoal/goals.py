@@ -10,7 +10,8 @@ from omo.json_text import Json
 from omo.proof import artifacts
 from omo.work.lifecycle import require_reason
 from omo.workflows.ultragoal.brief import require_text, same_words, title_of
-from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, new_ids
+from omo.workflows.ultragoal.plan import Goal, Plan, new_ids
+from omo.workflows.ultragoal.rows import PlanRow
 from omo.workflows.ultragoal.run import PlanRun
 
 MOST_OPEN_BLOCKERS = 3

@@ -14,7 +14,8 @@ from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import Caller
 from omo.workflows.ultragoal.next_step import PLANNING
-from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, PlanRow
+from omo.workflows.ultragoal.plan import HANDOFF
+from omo.workflows.ultragoal.rows import HANDED_OFF, MARKED, TAKEN_UP, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan, run_of
 
 CALLEES = [row.kind for row in table.ROWS if row.has_own_ledger and row.kind != ULTRAGOAL.name]

@@ -20,8 +20,8 @@ from omo.workflows.ultragoal.run import PlanRun, gates_of
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.checkpoint import Done
-    from omo.workflows.ultragoal.plan import PlanRow
     from omo.workflows.ultragoal.review import QaReview
+    from omo.workflows.ultragoal.rows import PlanRow
 
 
 MOST_FINDINGS = 50

@@ -19,7 +19,7 @@ from omo.workflows.ultragoal.run import PlanRun
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
-    from omo.workflows.ultragoal.plan import Receipt, SeenReview
+    from omo.workflows.ultragoal.rows import Receipt, SeenReview
 
 
 # At the end of a plan the architect answers for what the user asked for, not only for the goals made of it.

@@ -27,8 +27,9 @@ from omo.work.status import NextStep
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.flow import FLOW
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan, PlanRow
-from omo.workflows.ultragoal.summary import told_besides, told_next
+from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
+from omo.workflows.ultragoal.rows import PlanRow
+from omo.workflows.ultragoal.status import told_besides, told_next
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

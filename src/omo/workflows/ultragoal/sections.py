@@ -25,8 +25,9 @@ from omo.work.status import Item, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import media, proof
-from omo.workflows.ultragoal.plan import NOT_REVIEWED, Goal, Receipt
+from omo.workflows.ultragoal.plan import NOT_REVIEWED, Goal
 from omo.workflows.ultragoal.reviewers import independence_of
+from omo.workflows.ultragoal.rows import Receipt
 from omo.workflows.ultragoal.run import load_plan
 
 KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from omo.engine import ends
 from omo.proof import base, changes, git
 from omo.proof.gate_runs import Plain, Subject
 from omo.text import clip, counted, listed
@@ -98,7 +99,7 @@ def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], 
 def _exceptions(status: RunStatus, unverified: str) -> list[LetThrough]:
     """Verify commands that could have been run, and what is changed where the session had no business, and stays."""
     state, audit = status.state, status.audit
-    exceptions = [*state.exceptions, *damage.exceptions(status.run.caller, state.started_at)]
+    exceptions = [*ends.exceptions(state), *damage.exceptions(status.run.caller, state.started_at)]
     for command in pinned_commands(status):
         if command.argv and unverified:
             what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"

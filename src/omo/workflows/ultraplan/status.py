@@ -42,7 +42,6 @@ def shown(state: PlanState, status: Status) -> Status:
     if loaded.unknown and not loaded.audit.steps:  # not even the plan can be read
         problems.append(loaded.unknown)
     return status._replace(
-        headline=f"{state.word}, audit {loaded.audit.words}" if state.is_open else state.word,
         facts=tuple(_facts(loaded)),
         overrides=tuple(clip(override, 200) for override in state.overrides),
         problems=tuple(clip(problem, 300) for problem in problems),
@@ -77,7 +76,7 @@ def in_lines(loaded: RunStatus) -> list[str]:
     status, state = status_of(loaded), loaded.state
     plan, *facts = status.facts
     lines = [plan, f"base: {state.base or 'none, nothing was begun'}"]
-    exceptions = state.exceptions
+    exceptions = ends.exceptions(state)
     if status.outcome is not None:
         exceptions = status.outcome["exceptions"]
         lines.append(f"ended as: {state.how}, {outcome.in_words(status.outcome)}")
