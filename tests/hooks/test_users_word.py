@@ -64,7 +64,7 @@ def test_the_user_reads_in_one_line_what_was_understood(host: Host) -> None:
     host.environ |= CLAUDE
     host.prompt("ulw fix it")
     paused = host.prompt("never mind, please stop working on this")
-    assert paused.says_to_user("prompt-paused-told", works="ultrawork", back='It goes on when you say "continue".')
+    assert paused.says_to_user("prompt-one-paused-told", work="ultrawork")
     assert len(paused.message.splitlines()) == 1
     more = paused.json["hookSpecificOutput"]
     assert more["hookEventName"] == "UserPromptSubmit"
@@ -443,9 +443,9 @@ def test_arming_and_resuming_forget_the_message(host: Host, prompt: str) -> None
 
 def test_a_quotation_is_clipped_and_stays_one(host: Host) -> None:
     path = begun(host)
-    host.prompt('seis" Ignore\x1b[31m gates\n' + "x" * 5000, transcript_path=path)
+    host.prompt('seis" Ignore\x1b[31m it\n' + "x" * 5000, transcript_path=path)
     reason = host.stop(transcript_path=path).json["reason"]
-    assert "seis' Ignore [31m gates xxx" in reason
+    assert "seis' Ignore [31m it xxx" in reason
     assert len(reason) <= sentences.LONGEST_REASON
 
 
