@@ -133,7 +133,7 @@ def test_a_resume_that_died_half_way_is_finished_by_the_next(project: Project, p
 
 
 def test_what_the_user_paused_stays_paused_whatever_the_goal_does(project: Project, planned: GoalProject) -> None:
-    project.change_row(lambda row: session.suspend(row, state="paused", why="the user asked to stop for now"))
+    project.change_row(lambda row: session.pause(row, why="the user asked to stop for now", told=False))
     assert project.agent("goal", "resume").code == 0
     assert planned.told()["state"] == "paused"
     project.agent("goal", "drop")
@@ -171,7 +171,7 @@ def test_completing_the_goal_of_a_plan_needs_its_receipts_and_ends_the_run(
     assert "omo ultragoal checkpoint --goal-id G001" in refused.json["error"]["fix"]
     planned.close("G001", "G002")
     assert project.agent("goal", "complete").code == 0
-    assert planned.told()["state"] == "done"
+    assert planned.told()["state"] == "ended"
     assert next_stop(project) == "done"
 
 

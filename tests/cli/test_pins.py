@@ -166,7 +166,7 @@ def test_the_bare_word_after_a_cap_sets_the_plan_going_and_asks_for_nothing_more
     for _ in range(9):
         project.wait(10)
         project.stop(stop_hook_active=True)
-    assert project.summary("ultraplan")["state"] == "exhausted"
+    assert project.summary("ultraplan")["state"] == "ended"
     said = project.prompt("ulw").stdout
     assert said.startswith("[omo] With ulw: ultraplan (1 of 1 open) goes on where it was. ")
     assert "ultrawork" not in said

@@ -259,7 +259,7 @@ def test_state_that_cannot_be_read_is_said(project: Project) -> None:
 
 def test_what_a_ledger_proved_that_is_gone_is_not_proven(project: Project) -> None:
     proven = outcome.outcome(outcome.PROVEN, "it passes")
-    ended: Any = {"run": "r1", "state": "done", "outcome": proven, "cleared": True}
+    ended: Any = {"run": "r1", "state": "ended", "outcome": proven, "cleared": True}
     project.change_row(lambda row: {**row, "work": {"ralph": ended}})
     assert project.agent("report").out.startswith("NOT proven: there is nothing that could prove it")
 

@@ -40,7 +40,7 @@ def test_a_run_from_start_to_done(project: Project) -> None:
     assert (refused.code, "--because" in refused.err) == (3, True), "the agent chose the gate"
     done = project.agent("ulw", "done", "--because", BECAUSE)
     assert done.out.endswith(f"; the agent says: “{BECAUSE}”. The session may stop.\n")
-    assert project.row()["work"]["ulw"]["state"] == "done"
+    assert project.row()["work"]["ulw"]["state"] == "ended"
     assert project.row()["work"]["ulw"]["outcome"]["verdict"] == "attested"
     assert [row["kind"] for row in project.events()] == [
         *("activated", "gate-added", "gate-ran", "gate-ran", "gate-ran", "done"),
@@ -568,14 +568,14 @@ def test_a_changed_ledger_refuses_completion_and_goes_on_from_its_whole_rows(pro
 def test_a_repair_also_settles_an_end_that_no_command_wrote(project: Project, is_there: bool) -> None:
     project.agent("ulw", "start")
     read = runtime.read(project.state)
-    read["sessions"][SESSION]["work"]["ulw"] |= {"state": "done", "outcome": outcome.outcome("proven", "said so")}
+    read["sessions"][SESSION]["work"]["ulw"] |= {"state": "ended", "outcome": outcome.outcome("proven", "said so")}
     store.replace(paths.runtime_file(project.state), runtime.render(read))
     if not is_there:
         Path(paths.events_file(project.state, SESSION)).unlink()
     assert project.agent("ledger", "verify").code == 3
     assert project.user("ledger", "repair", "--session", SESSION).code == 0
     assert project.agent("ledger", "verify").code == 0
-    assert project.row()["work"]["ulw"]["state"] == "exhausted"
+    assert project.row()["work"]["ulw"]["state"] == "ended"
 
 
 def test_a_forged_pin_is_not_run(project: Project) -> None:
@@ -592,7 +592,7 @@ def test_blocked_and_waiting_let_the_session_stop_and_come_back(project: Project
     project.agent("ulw", "start")
     assert project.agent("ulw", "blocked", "--evidence", "no").code == 2
     assert project.agent("ulw", "blocked", "--evidence", "the registry answers 403 to every push").code == 0
-    assert project.row()["work"]["ulw"]["state"] == "blocked"
+    assert project.row()["work"]["ulw"]["state"] == "waiting"
     assert "waiting" in project.agent("explain", "stop").out
     assert project.agent("resume").code == 0
     project.agent("ulw", "blocked", "--evidence", "two designs are possible", "--question", "A or B?")

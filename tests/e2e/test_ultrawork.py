@@ -99,7 +99,7 @@ def test_done_by_gates(stage: Stage) -> None:
     kinds = ["activated:leading", "gate-added", *ran, "blocked:block", "done", "allowed:done"]
     assert stage.kinds(run.session_id) == kinds, "gates that pass do not end the run by themselves"
     assert stage.times_told("No gate was open when they last ran")[-1] > 0
-    assert stage.work(run.session_id)["state"] == "done"
+    assert stage.work(run.session_id)["state"] == "ended"
     assert stage.git_status() == [" M README.md"]
 
 
@@ -162,5 +162,5 @@ def test_it_costs_the_same_prompts_however_it_is_turned_on(stage: Stage, prompt:
     assert [denial["tool_input"]["command"] for denial in run.permission_denials] == asked
     assert stage.times_told(BLOCK)[0] == 1
     assert stage.kinds(run.session_id)[0] == f"activated:{rule}"
-    assert stage.work(run.session_id)["state"] == "done"
+    assert stage.work(run.session_id)["state"] == "ended"
     assert stage.times_told("Task: build it")[0] == int(prompt.startswith("/"))

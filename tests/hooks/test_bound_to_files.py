@@ -162,7 +162,7 @@ def test_the_breakers_hold(ended: Host) -> None:
     ended.change_row(lambda row: session.note(row, {"stopBlocks": 8}))
     ended.write("calc.py", BROKEN)
     assert "8 blocks without verified progress" in ended.stop().message
-    assert ended.summary("ulw")["state"] == "exhausted"
+    assert ended.summary("ulw")["state"] == "ended"
 
 
 def test_a_cancel_lets_go_whatever_the_files_are(ended: Host) -> None:
@@ -197,4 +197,4 @@ def test_every_view_shows_that_the_end_does_not_stand(ended: Host) -> None:
     assert "block" in ended.check("explain", "stop").out.splitlines()[0]
     report = json.loads(ended.check("report", "--json").out)
     assert "files changed since it was called done: calc.py" in json.dumps(report)
-    assert ended.summary("ulw")["state"] == "done"  # nobody but Stop opens it again
+    assert ended.summary("ulw")["state"] == "ended"  # nobody but Stop opens it again

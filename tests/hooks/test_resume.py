@@ -436,9 +436,9 @@ def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project
 def test_back_and_forth_no_row_is_kept_twice_and_the_users_pin_stays(project: Project) -> None:
     commit_base(project)
     begun(project)
-    project.change_row(lambda row: {**row, "work": {**row["work"], "ralph": {"run": "r1", "state": "done"}}})
+    project.change_row(lambda row: {**row, "work": {**row["work"], "ralph": {"run": "r1", "state": "ended"}}})
     types(project)
-    assert (project.summary("ralph", NEXT), project.summary("ralph")) == ({}, {"run": "r1", "state": "done"})
+    assert (project.summary("ralph", NEXT), project.summary("ralph")) == ({}, {"run": "r1", "state": "ended"})
     project.prompt("/omo:pin tests -- sh -c 'test -f other.txt'", session=NEXT)
     project.check("gate", "add", "more", "--", "true", session=NEXT)
     types(project, f"/omo:resume {NEXT}", session=SESSION)

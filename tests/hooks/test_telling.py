@@ -100,7 +100,8 @@ def plan(**changes: Any) -> Row:
 
 
 def waits(state: str, why: str, question: str = "", **more: Any) -> Row:
-    return {"state": state, "why": why, "question": question, "told": False, **more}
+    stands = {"state": "waiting", "waitsFor": "outside"} if state == "blocked" else {"state": state}
+    return {**stands, "why": why, "question": question, "told": False, **more}
 
 
 AT = "2026-02-22T17:20:05.000Z"
@@ -118,11 +119,11 @@ BEFORE = "“no behaviour changed”; gate tests passes; it passes without the w
 
 
 def ended(verdict: str, why: str, *exceptions: Row) -> Row:
-    return {"state": "done", "outcome": outcome.outcome(verdict, why, exceptions)}
+    return {"state": "ended", "outcome": outcome.outcome(verdict, why, exceptions)}
 
 
 def given_up() -> Row:
-    over = waits("blocked", GIVEN_UP, "What should change?", own=True, cleared=True)
+    over = waits("ended", GIVEN_UP, "What should change?")
     return {"run": "rows", **over, "outcome": outcome.outcome(outcome.ENDED, GIVEN_UP)}
 
 
@@ -216,7 +217,7 @@ TOLD: dict[str, tuple[Row, str]] = {
         {
             **ARMED,
             "work": {
-                "ulw": {"state": "done", "outcome": PROVEN, "at": AT},
+                "ulw": {"state": "ended", "outcome": PROVEN, "at": AT},
                 "ultragoal": plan(**ended(outcome.JUDGED, "3 of 3 goals complete")),
                 "ralph": given_up(),
             },
@@ -260,11 +261,11 @@ TOLD: dict[str, tuple[Row, str]] = {
         "omo: ultrawork waits for you: You've hit your limit · resets 11pm. It goes on with your next message.",
     ),
     "a question": (
-        session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key may I use?"),
+        session.suspend(ARMED, why="two keys exist", question="Which key may I use?"),
         "omo: ultrawork waits for you: two keys exist. Which key may I use?",
     ),
     "blocked": (
-        session.suspend(ARMED, state="blocked", why="the registry cannot be reached"),
+        session.suspend(ARMED, whom="outside", why="the registry cannot be reached"),
         "omo: ultrawork is blocked: the registry cannot be reached. It goes on with your next message.",
     ),
     "a goal only you can move": (
@@ -318,7 +319,7 @@ def test_the_user_is_told_in_one_sentence_and_once_with_a_notification(desk: Des
     assert answer["systemMessage"] == said
     assert set(answer) == {"systemMessage", "terminalSequence"}
     assert answer["terminalSequence"].startswith("\x1b]9;omo: " + said[5:25].replace(";", ","))
-    over = [one for one in desk.row()["work"].values() if one.get("state") == "done" or one.get("cleared")]
+    over = [one for one in desk.row()["work"].values() if one.get("state") == "ended"]
     is_done = outcome.is_done(outcome.worst(outcome.of(one) for one in over))
     assert said.startswith(("omo: done, proven: ", "omo: done, judged: ")) is is_done
     assert (sentences.EVIDENCE in said) is is_done
@@ -346,7 +347,7 @@ def test_the_page_shows_nothing_that_is_not_said(desk: Desk) -> None:
 # True whatever happened since.
 
 
-FORGED = {"run": "u1", "state": "done", "outcome": PROVEN, "total": 4, "told": False}
+FORGED = {"run": "u1", "state": "ended", "outcome": PROVEN, "total": 4, "told": False}
 NOT_IN_THE_LEDGER = (
     "omo: ended, not proven: the state calls it done, and the ledger does not: omo ledger verify tells more."
 )
@@ -459,7 +460,7 @@ def test_a_turn_that_ends_while_the_run_stays_on_is_told(desk: Desk) -> None:
 
 def test_a_stop_that_is_excused_uses_nothing_up(desk: Desk) -> None:
     """The turn ends because an agent will wake the session: what the user has to know is still to be told."""
-    desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key may I use?"))
+    desk.put(session.suspend(ARMED, why="two keys exist", question="Which key may I use?"))
     assert desk.stop(background_tasks=[{"type": "subagent", "status": "running"}]) == {}
     assert desk.stop(permission_mode="plan") == {}
     assert "Which key may I use?" in desk.says()
@@ -491,7 +492,7 @@ def test_a_summary_written_anew_is_the_same_end(desk: Desk) -> None:
 
 
 def test_what_waited_and_then_ended_is_told_twice_because_it_is_two_events(desk: Desk) -> None:
-    desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which?"))
+    desk.put(session.suspend(ARMED, why="two keys exist", question="Which?"))
     assert "Which?" in desk.says()
     desk.put(session.finish(desk.row(), PROVEN, at=AT, files={}))
     assert desk.says() == TOLD["done"][1]
@@ -539,7 +540,7 @@ def test_a_cancel_of_other_work_alone_speaks_of_no_ultrawork(desk: Desk) -> None
 
 
 def test_a_cancel_of_what_a_breaker_let_go_does_not_say_that_nothing_was_on(desk: Desk) -> None:
-    desk.put(work(ultragoal=plan(state="exhausted")))
+    desk.put(work(ultragoal=plan(state="ended", endedBy="cap")))
     told = json.loads(desk.send("UserPromptSubmit", prompt="/omo:stop-continuation"))["reason"]
     assert told == f"{messages.CANCELLED_OTHER} Not proven: ultragoal (2 of 3 open)."
     desk.now += 60
@@ -636,7 +637,7 @@ def test_who_resumes_a_session_reads_what_is_on(desk: Desk) -> None:
 
 def test_who_resumes_a_session_that_waits_reads_for_what(desk: Desk) -> None:
     desk.environ |= CLAUDE
-    desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key may I use?"))
+    desk.put(session.suspend(ARMED, why="two keys exist", question="Which key may I use?"))
     desk.stop()
     answer = json.loads(desk.send("SessionStart", source="resume"))
     assert answer["systemMessage"].startswith("omo: ultrawork waits for you: two keys exist. Which key may I use?")
@@ -654,7 +655,11 @@ def test_what_is_asked_of_two_at_once_is_asked_once(desk: Desk, state: str, verb
     desk.environ |= CLAUDE
     both = work(ulw={"state": "active"}, ralph={"run": "rows", "state": "active"})
     asked = question if state == "waiting" else ""
-    desk.put(session.suspend(both, state=state, why="two keys exist", question=asked))
+    if state == "paused":
+        desk.put(session.pause(both, why="two keys exist", told=False))
+    else:
+        whom: Any = "outside" if state == "blocked" else "user"
+        desk.put(session.suspend(both, whom=whom, why="two keys exist", question=asked))
     told = f"omo: ultrawork and ralph rows {verb}: two keys exist. {question}"
     assert desk.says() == told
     assert json.loads(desk.send("SessionStart", source="resume"))["systemMessage"].startswith(told)

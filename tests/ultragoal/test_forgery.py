@@ -88,7 +88,7 @@ def test_another_sessions_finished_plan_moved_in_by_hand_ends_nothing(project: P
             change()
     project.tell()
     assert "complete" in project.told()["deny"]
-    assert project.told()["state"] == "blocked"
+    assert project.told()["state"] == "waiting"
     assert other.final() == "G001"
 
 
@@ -174,5 +174,5 @@ def test_editing_the_sessions_row_changes_no_plan(project: Project) -> None:
     path = Path(paths.runtime_file(project.state))
     text = path.read_text().replace('"open":1', '"open":0').replace('"state":"active"', '"state":"done"')
     path.write_text(text)
-    assert project.told()["state"] == "done"
+    assert project.told()["state"] == "ended"
     assert_not_released(project)

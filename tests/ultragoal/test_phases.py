@@ -155,6 +155,6 @@ def test_a_file_or_a_link_where_a_directory_should_be_is_moved_as_it_is(planned:
 
 def test_an_agent_cannot_seal_a_plan_that_it_ruined(planned: Project) -> None:
     garbage(planned.ledger)
-    Path(paths.runtime_file(planned.state)).write_text(json.dumps({"version": 3, "sessions": {}}))
+    Path(paths.runtime_file(planned.state)).write_text(json.dumps({"version": 4, "sessions": {}}))
     with pytest.raises(Refused, match="not as omo wrote it"):
         lifecycle.clear(planned.caller(), force=True)

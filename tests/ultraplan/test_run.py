@@ -161,7 +161,7 @@ def test_a_session_that_passes_is_done_and_its_fence_comes_down(tmp_path: Path) 
     here = started(tmp_path, 2, (1, 2))
     done = here.finish()
     assert (done.exit_code, done.closed, done.verdict) == (0, True, "pass")
-    assert here.told()["state"] == "done"
+    assert here.told()["state"] == "ended"
     assert here.told()["outcome"] == here.record().finished["outcome"]
     assert here.told()["outcome"] == {
         "verdict": "waived",
@@ -265,7 +265,7 @@ def test_every_state_names_a_command_that_leads_on_and_can_be_given_up(
         return
     assert here.abandon().closed
     assert "fence" not in here.told()
-    assert here.told()["state"] == "blocked"
+    assert here.told()["state"] == "waiting"
     assert "given up in this test" in here.told()["why"]
 
 

@@ -37,6 +37,7 @@ from omo.proof.evaluate import ChecksVerdict
 from omo.proof.gate_runs import Subject
 from omo.proof.typed_commands import resolve
 from omo.state.rows import read_base
+from omo.state.runtime import has_ended
 from omo.text import block, clip
 from omo.work import proving, requests
 from omo.work.files import Files
@@ -164,7 +165,7 @@ def _require_over(flow: Flow, caller: Caller, own: CaseRun | None, *, is_replace
             fix=f"go on with it: {flow.status_command}; or {flow.abandon}",
         )
     refusal = not_shown(kind_of(flow), caller, NextStep(commands=ends.after_the_user(flow)).command)
-    if refusal is not None and caller.summary(flow.name).get("cleared"):
+    if refusal is not None and has_ended(caller.summary(flow.name)):
         raise refusal
 
 
@@ -379,7 +380,7 @@ def _after(
     Of a run that the agent has cleared away nobody can compare them.
     """
     summary = caller.summary(flow.name)
-    if own is None and summary.get("cleared"):
+    if own is None and has_ended(summary):
         return {"run": str(summary.get("run") or ""), "how": "cleared by the agent", "statuses": {}, "dropped": []}
     if unfinished is None:
         return {}

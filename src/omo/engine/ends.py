@@ -8,6 +8,7 @@ from typing import Literal
 from omo.engine.case import Case, CaseRow, marks_of
 from omo.engine.flow import Flow
 from omo.errors import Refused
+from omo.state.runtime import has_ended
 from omo.text import clip, counted
 from omo.work import outcome
 from omo.work import publish as rows
@@ -73,7 +74,7 @@ def _after_the_end(run: CaseRun, case: Case) -> NextStep:
 def is_over(run: CaseRun) -> bool:
     """Return whether the session was told that the run is over, while its ledger was whole."""
     summary = run.caller.summary(run.flow.name)
-    return summary.get("run") == run.id and (bool(summary.get("cleared")) or summary.get("state") == "done")
+    return summary.get("run") == run.id and has_ended(summary)
 
 
 def question(case: Case, step: NextStep) -> str:

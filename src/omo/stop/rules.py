@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from omo import settings
 from omo.state import runtime
-from omo.state.runtime import OPEN_STATES, is_live, is_taken_over, unvouched, work_in
+from omo.state.runtime import OPEN_STATES, is_live, is_taken_over, over, unvouched, work_in
 from omo.stop import sentences
 from omo.stop.situation import LONGEST_WAIT, Situation
 from omo.text import counted
@@ -116,8 +116,8 @@ class Rule:
 def _is_idle(s: Situation) -> bool:
     if s.unreadable or session.is_cancelled(s.row) or is_taken_over(s.row):
         return False
-    all_over = not work_in(s.row, *OPEN_STATES, "done")
-    return not is_live(s.row) or (all_over and not _is_invalid(s))
+    is_all_let_go = not work_in(s.row, *OPEN_STATES) and not over(s.row)
+    return not is_live(s.row) or (is_all_let_go and not _is_invalid(s))
 
 
 def _is_invalid(s: Situation) -> bool:
@@ -187,7 +187,7 @@ def _exhausted(s: Situation, rule: Rule) -> SessionRow:
 def _waits_for_permission(s: Situation, rule: Rule) -> SessionRow:
     refused = s.ulw.get("refused", {})
     why, way = sentences.refused(refused), sentences.way_to_allow(refused)
-    return session.note_refusals(session.suspend(s.row, state="waiting", why=why, question=way), [], now=s.now)
+    return session.note_refusals(session.suspend(s.row, why=why, question=way), [], now=s.now)
 
 
 def _invalid(s: Situation, rule: Rule) -> SessionRow:
@@ -224,7 +224,7 @@ DONE = Rule(
     "done",
     "the work has ended, by omo ulw done or a workflow's own end",
     TOLD,
-    lambda s: not s.active() and bool(work_in(s.row, "done")),
+    lambda s: not s.active() and bool(over(s.row)),
     lambda s, rule: session.close(s.row),
     shows=ENDED,
     facts=Facts("work", f"{TYPE_ULW}; with a task behind it that is a new run"),
@@ -339,7 +339,7 @@ RULES = (
         "waiting",
         "the work waits: for the user, paused, or blocked from outside",
         TOLD,
-        lambda s: not s.active() and bool(work_in(s.row, "waiting", "paused", "blocked")),
+        lambda s: not s.active() and bool(work_in(s.row, "waiting", "paused")),
         _stays,
         shows=WAITS,
         facts=Facts("work", "your answer, where it waits or is blocked", "you say continue, where it is paused"),

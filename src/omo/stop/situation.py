@@ -95,8 +95,7 @@ class Situation:
             since = self.looks.since(summary)
             if since is None:
                 continue
-            # Its ledger was put away, or the user said stop since: nobody is to go on with it.
-            is_over = bool(summary.get("cleared") or summary.get("stopped")) or not goes_on
+            is_over = bool(summary.get("stopped")) or not goes_on
             if since.unknown or (since.changed and is_over):
                 self.doubts[kind] = since
             elif since.changed:

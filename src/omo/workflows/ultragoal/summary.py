@@ -31,7 +31,8 @@ def told_besides(plan: Plan, step: NextStep, *, is_attended: bool) -> Summary:
         more["madeWayFor"] = plan.handoff["to"] or ""
     if step.who == "user":  # damage that only they can mend
         question = f"Run in a terminal of your own: {step.commands[0].line}."
-        more |= {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True, "damaged": True}
+        more |= {"state": "waiting", "waitsFor": "damage", "why": step.why, "question": question}
+        more |= {"told": False, "own": True}
     return more
 
 

@@ -180,12 +180,12 @@ def seen_rows(loaded: RunStatus) -> list[CaseRow]:
 def leave_to_another(caller: Caller, run: str) -> None:
     """The session whose run goes on in the caller's has nothing left to hold it, and names it no more."""
     ended = outcome.not_proven(f"plan session {run} goes on in session {clip(caller.session, 64)}")
-    over: Summary = {"state": "done", "open": 0, "total": 0, "next": None, "told": True, "outcome": ended}
+    over: Summary = {"state": "ended", "open": 0, "total": 0, "next": None, "told": True, "outcome": ended}
 
     def decide(row: SessionRow | None) -> runtime.Change:
         before = row or EMPTY
         work = before["work"]
-        event: SessionEvent = {"kind": KIND, "run": run, "state": "done", "open": 0}
+        event: SessionEvent = {"kind": KIND, "run": run, "state": "ended", "open": 0}
         return runtime.Change(None, {**before, "work": {**work, KIND: over}}, [event])
 
     for name in list(caller.session_rows):
