@@ -37,7 +37,7 @@ def test_without_the_word_nothing_happens_and_with_it_an_idle_model_is_sent_back
     assert stage.times_told(LEAD) == [0, 0, 0, 0, 1]
     assert stage.times_told("Block 1 of 1.")[-1] == 1
     assert stage.kinds(session) == ["cancelled:cancel-command", "activated:leading", "blocked:block", "allowed:cap"]
-    assert (stage.work(session)["state"], stage.blocks(session)) == ("exhausted", 1)
+    assert (stage.work(session)["state"], stage.blocks(session)) == ("ended", 1)
 
     stage.model.script(say("It stays released."))
     talk.prompt("what did you do?")
@@ -56,7 +56,7 @@ def test_blocks_are_bounded(stage: Stage) -> None:
         assert stage.times_told(f"Block {number} of {blocks}.")[-1] > 0
     assert stage.times_told(f"Block {blocks + 1} of")[-1] == 0
     work = stage.work(run.session_id)
-    assert (work["state"], work["endedBy"], stage.row(run.session_id)["ulw"]["enabled"]) == ("exhausted", "cap", False)
+    assert (work["state"], work["endedBy"], stage.row(run.session_id)["ulw"]["enabled"]) == ("ended", "cap", False)
 
 
 def test_where_the_client_ends_the_turn_first_the_ledger_says_so(stage: Stage) -> None:

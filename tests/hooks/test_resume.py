@@ -214,7 +214,7 @@ def test_an_end_is_held_against_the_files_wherever_it_is_told(project: Project) 
 def test_an_end_that_the_ledger_does_not_vouch_for_is_told_as_such(project: Project) -> None:
     project.prompt("ulw write the program done", env={"CLAUDE_PID": GONE})
     path = Path(paths.runtime_file(project.state))
-    path.write_text(path.read_text().replace('"state":"active"', '"state":"done"'))
+    path.write_text(path.read_text().replace('"state":"active"', '"state":"ended"'))
     assert starts(project).startswith("omo: ended, not proven: the state calls it done, and the ledger does not")
 
 

@@ -389,18 +389,18 @@ def test_an_end_that_the_ledger_does_not_know_is_let_go_and_called_that(desk: De
     assert desk.stop()["decision"] == "block"
 
 
-@pytest.mark.parametrize("state", ["done", "paused"])
-def test_no_word_of_the_users_is_made_by_hand_nor_that_they_were_told(desk: Desk, state: str) -> None:
+@pytest.mark.parametrize(("state", "word"), [("ended", "done"), ("paused", "paused")])
+def test_no_word_of_the_users_is_made_by_hand_nor_that_they_were_told(desk: Desk, state: str, word: str) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     why = {"why": "you asked to stop for now", "told": True}
     forge(desk, ulw={**desk.row()["work"]["ulw"], "state": state, **why})
-    shown = f"ended, not proven: the state calls it {state}, and the ledger does not"
+    shown = f"ended, not proven: the state calls it {word}, and the ledger does not"
     for view in (status(desk), status(desk, "--all")):
         assert (shown in view, "you asked" in view, "by you" in view) == (True, False, False)
     assert desk.says() == f"omo: {shown}: omo ledger verify tells more."
     assert desk.stop() == {}
     assert runtime.ledger_problems(desk.state, SESSION) == [
-        f"the state says that ultrawork is {state}, and the session's ledger does not"
+        f"the state says that ultrawork is {word}, and the session's ledger does not"
     ]
     desk.send("UserPromptSubmit", prompt="ulw fix it now")
     assert desk.stop()["decision"] == "block"
