@@ -20,6 +20,7 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from omo.context import OF_AN_AGENT
 from tests import guard, packages, parts
+from tests.engine.laps import put_in_table
 from tests.kept import PYCACHE, interpreter
 from tests.project import Project, make_project
 from tests.texts import heard
@@ -236,3 +237,9 @@ def state(tmp_path: Path) -> str:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return make_project(tmp_path)
+
+
+@pytest.fixture
+def laps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the test begin `laps`, a workflow with rounds that users do not have."""
+    put_in_table(monkeypatch)

@@ -69,7 +69,7 @@ class Ran:
         value: dict[str, Any] = json.loads(self.out)
         return value
 
-    def says(self, situation: str, **values: object) -> bool:
+    def says(self, situation: str, /, **values: object) -> bool:
         """Return whether this situation of tests/texts is told, with these values in its placeholders."""
         return texts.says(self._said, situation, **values)
 
@@ -106,10 +106,10 @@ class Answer:
         """What the user reads."""
         return str(self.json.get("systemMessage", "")) if self.stdout.startswith("{") else ""
 
-    def says_to_user(self, situation: str, **values: object) -> bool:
+    def says_to_user(self, situation: str, /, **values: object) -> bool:
         return texts.says(self._said_to(rows.USER), situation, **values)
 
-    def says_to_agent(self, situation: str, **values: object) -> bool:
+    def says_to_agent(self, situation: str, /, **values: object) -> bool:
         return texts.says(self._said_to(rows.AGENT), situation, **values)
 
     @property

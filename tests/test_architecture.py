@@ -139,7 +139,7 @@ NOT_THE_KIND = {
     # The line `verify:` of a plan's step.
     *[
         (f"workflows/ultraplan/{module}.py", "verify")
-        for module in ("critique", "document", "markdown", "propose", "rules", "verbs")
+        for module in ("document", "flow", "markdown", "propose", "rules", "verbs")
     ],
 }
 
@@ -199,9 +199,9 @@ def test_what_hooks_read_of_a_flow_is_what_it_says() -> None:
         flow = row.flow
         assert (row.kind, row.is_shared) == (flow.name, flow.is_filed)
         assert not flow.has_rounds or row.says_so_again.startswith(flow.judge)
-        wanted = {step.agent: f"{flow.brief} {role}" for role, step in flow.briefed.items()}
+        wanted = {step.agent: step.asked_by or f"{flow.brief} {role}" for role, step in flow.briefed.items()}
         asks_judge = f"{flow.brief} {flow.unit.upper()}" if flow.is_filed else flow.brief
-        if flow.has_rounds:
+        if flow.has_rounds and not flow.goes_on:
             wanted["omo:judge"] = asks_judge
         assert row.briefs in ({}, wanted)
 

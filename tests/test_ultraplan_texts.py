@@ -6,6 +6,7 @@ from pathlib import Path
 
 from omo.workflows.ultraplan import critique, models, propose, rules
 from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan.flow import DIMENSIONS
 from omo.workflows.ultraplan.models import Document
 from tests.written import ROOT, agent, page, skill, text
 
@@ -31,5 +32,5 @@ def test_the_plan_of_the_page_is_valid_and_the_template_is_to_be_filled_in(tmp_p
 
 def test_what_the_critic_is_shown_to_return_can_be_recorded() -> None:
     verdict = critique.read_verdict(text(agent("critic")))
-    assert list(verdict.dimensions) == list(critique.DIMENSIONS)
+    assert list(verdict.dimensions) == list(DIMENSIONS)
     assert not verdict.is_clean

@@ -7,7 +7,7 @@ import json
 
 from bench.ceremony import Session, job
 from omo.work.outcome import ATTESTED
-from omo.workflows.ultraplan.critique import DIMENSIONS
+from omo.workflows.ultraplan.flow import DIMENSIONS
 
 PLAN = """# Slugs for titles
 

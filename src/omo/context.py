@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_NAMED = 10
 LONGEST_NAME = 64
 OF_AN_AGENT = hosts.agent_variables()
+NO_SUCH_RUN = "no such run is known in this project"
+UNCLEAR_SESSION = "which session is meant is not clear"
 
 
 class Context:
@@ -159,7 +161,7 @@ class Context:
         session = named or self.clear_session()
         if not session:
             names = listed(self.live_sessions(), MOST_NAMED) or "none is live here"
-            raise BadInput("which session is meant is not clear", fix=f"name it with --session ID ({names})")
+            raise BadInput(UNCLEAR_SESSION, fix=f"name it with --session ID ({names})")
         own = hosts.session_of(self.environ)
         if self.is_agent and own and session != own:
             other = clip(session, LONGEST_NAME)
@@ -211,7 +213,7 @@ class Context:
         """The same for a command that cannot do without one."""
         name = self.session_to_judge(named)
         if not name:
-            raise NotEvaluable("no such run is known in this project", fix="omo status --all shows every session")
+            raise NotEvaluable(NO_SUCH_RUN, fix="omo status --all shows every session")
         return name
 
     def _looked_at_by_name(self, named: str) -> str:

@@ -148,10 +148,10 @@ class EngineWorkflow(Workflow):
         return super().clear(caller, force=force)
 
     def beginnings(self, typed: str) -> Any:
-        return _omo("engine.show").beginnings(self.flow)
+        return _omo("engine.show").beginnings(self.flow, typed)
 
     def named_files(self, typed: str) -> Any:
-        return _omo("engine.show").named_files(self.flow)
+        return _omo("engine.show").named_files(self.flow, typed)
 
 
 def _omo(name: str) -> Any:
@@ -161,12 +161,13 @@ def _omo(name: str) -> Any:
     return importlib.import_module(f"omo.{name}")
 
 
-class UltraplanWorkflow(Workflow):
-    kind, unit = "ultraplan", "step"
+class UltraplanWorkflow(EngineWorkflow):
+    kind = "ultraplan"
     commands: Mapping[str, tuple[str, str]] = {
         "plan": ("verbs", "plans as contracts: validate, critique, sessions, audit, recovery")
     }
     home = "plans"
+    has_sections = True
     offered = 3
     words = "ultraplan plan plans planning plano план 计划 計劃 计画 プラン 計画 계획"
     in_words = ("ultraplan", "ultraexecute")
@@ -310,7 +311,7 @@ def name_of(kind: str) -> str:
     return BY_KIND[kind].name if kind in BY_KIND else clip(kind, 20)
 
 
-def not_begun(typed: str, otherwise: str) -> str:
+def not_begun(typed: str, otherwise: str = "nothing of it was begun") -> str:
     """What is so of a workflow that the user typed, until it is begun; `otherwise` where that is a run."""
     workflow = BY_TYPED.get(typed)
     return workflow.without_run.get(typed, otherwise) if workflow else otherwise

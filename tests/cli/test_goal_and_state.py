@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from omo import table
 from omo.state import paths
 from omo.work import session
 from omo.workflows.ultragoal import create
@@ -16,6 +17,7 @@ from tests.project import NOW, SESSION, Project
 from tests.ultragoal.project import TWO
 from tests.ultragoal.project import Project as GoalProject
 
+MODES = "|".join([row.kind for row in table.ROWS if row.has_own_ledger])
 HANDOFF = '{"current_phase":"handoff"}'
 
 
@@ -253,7 +255,10 @@ def test_the_user_clears_another_session_by_its_name(project: Project, planned: 
 
 @pytest.mark.parametrize(
     ("mode", "code", "fix"),
-    [("ulw", 3, "omo ulw done"), ("all", 2, "--mode ultraplan|ultragoal|ralph|verify")],
+    [
+        ("ulw", 3, "omo ulw done"),
+        ("all", 2, f"--mode {MODES}"),
+    ],
 )
 def test_other_modes_are_not_cleared_here(
     project: Project, planned: GoalProject, mode: str, code: int, fix: str

@@ -7,6 +7,8 @@ import pytest
 from omo.context import OF_AN_AGENT
 from tests.project import SESSION, Project
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 LOOKS = {
     "status": ["status"],
     "ledger verify": ["ledger", "verify"],
@@ -18,7 +20,7 @@ LOOKS = {
     "ulw status": ["ulw", "status"],
     "ultragoal status": ["ultragoal", "status"],
     "plan status": ["plan", "status"],
-    "ralph status": ["ralph", "status"],
+    "laps status": ["laps", "status"],
 }
 CHANGES = {
     "ulw start": ["ulw", "start"],

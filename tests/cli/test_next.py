@@ -14,6 +14,8 @@ from omo.work.status import LONGEST_SHORT, NextStep, command
 from tests.project import SESSION, Project, damage
 from tests.ultragoal.project import TWO
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 
 def files_below(directory: str) -> dict[str, bytes]:
     """All that is kept, but for the cache of the tree that every look may write."""
@@ -24,13 +26,13 @@ def files_below(directory: str) -> dict[str, bytes]:
     return files
 
 
-def ralph_begins(project: Project) -> tuple[str, ...]:
+def laps_begin(project: Project) -> tuple[str, ...]:
     """What was typed to begin it."""
-    project.prompt("/omo:ralph write both parts")
+    project.prompt("/omo:laps write both parts")
     checks = [{"id": "there", "type": "path", "path": "done-1.txt"}]
     described = [{"id": "C1", "description": "part 1 is in place", "checks": checks}]
     file = project.write("criteria.json", json.dumps({"criteria": described}))
-    begin = ("ralph", "start", "--criteria", str(file))
+    begin = ("laps", "start", "--criteria", str(file))
     project.check(*begin)
     return begin
 
@@ -52,7 +54,7 @@ def test_nothing_is_on_and_how_one_starts(project: Project) -> None:
 
 def test_what_the_user_asked_for_by_name_is_next_until_it_is_begun(project: Project) -> None:
     for asked, begins in (
-        ("ralph a file NOTES", "  $ omo ralph start   ("),
+        ("laps a file NOTES", "  $ omo laps start   ("),
         ("ultraplan a file NOTES", "  $ omo plan critique PLAN   (write the plan, then)\n"),
         ("ultragoal a file NOTES", "  $ omo ultragoal create-goals --start --brief-file FILE   ("),
     ):
@@ -70,10 +72,10 @@ def test_what_the_user_asks_for_after_an_end_is_next(project: Project) -> None:
     project.prompt("ulw make it green")
     project.check("ulw", "done", "--because", "it was green before")
     assert "Nothing is left to do" in project.agent("next").out, "what they typed before is not what they want now"
-    project.prompt("/omo:ralph a file NOTES")
+    project.prompt("/omo:laps a file NOTES")
     out = project.agent("next").out
     assert "Nothing is left to do" not in out
-    assert 'the user typed /omo:ralph "a file NOTES", and nothing of it was begun\n  $ omo ralph start' in out
+    assert 'the user typed /omo:laps "a file NOTES", and nothing of it was begun\n  $ omo laps start' in out
 
 
 def test_a_second_goal_that_the_user_names_is_next_once(project: Project) -> None:
@@ -117,8 +119,8 @@ def test_a_plan_that_was_read_by_the_critic_is_begun_and_its_execution_is_next(p
 
 
 def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Project) -> None:
-    begin = ralph_begins(project)
-    project.check("ralph", "abandon", "it is too hard for me today")
+    begin = laps_begin(project)
+    project.check("laps", "abandon", "it is too hard for me today")
     project.prompt("three more rounds, please")
     assert "end your turn" in project.agent("next").out, "they have not been shown how it ended"
     assert "Begin it again, or leave it?" in project.stop().message
@@ -128,8 +130,8 @@ def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Proj
         out = project.agent("next").out
         assert "It waits" not in out
         assert "end your turn" not in out
-        assert "  $ omo ralph start --max-iterations N   (where they want it again)\n" in out
-        project.agent("ralph", "status")
+        assert "  $ omo laps start --max-iterations N   (where they want it again)\n" in out
+        project.agent("laps", "status")
         project.stop().assert_silent()
     assert project.prompt("and hurry", env={"CLAUDECODE": "1"}).message == "", "said once"
     project.check(*begin, "--max-iterations", "3")
@@ -199,7 +201,7 @@ def test_a_goal_is_shown_with_its_whole_text(project: Project) -> None:
 
 
 def test_open_criteria_come_with_their_checks_and_the_request(project: Project) -> None:
-    ralph_begins(project)
+    laps_begin(project)
     out = project.agent("next").out
     assert 'the user asked for, as they typed it: "write both parts"' in out
     assert "C1 [PENDING]: part 1 is in place" in out
@@ -220,10 +222,10 @@ def test_what_waits_for_the_user_says_so(project: Project) -> None:
 
 def test_one_question_of_all_work_is_asked_once_and_nothing_else_is_next(project: Project) -> None:
     project.prompt("ulw do it")
-    ralph_begins(project)
+    laps_begin(project)
     project.check("ulw", "blocked", "--evidence", "the key is missing here", "--question", "Which key?")
     assert project.agent("next").out.splitlines()[1:] == [
-        "It waits for the user (ralph and ultrawork are waiting): the key is missing here",
+        "It waits for the user (laps and ultrawork are waiting): the key is missing here",
         "  Which key?",
         "End the turn: only they set it going again.",
     ]

@@ -11,6 +11,7 @@ import pytest
 from omo.proof import patterns
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.document import parse
+from omo.workflows.ultraplan.flow import DIMENSIONS
 from tests.project import Project
 from tests.ultraplan.plans import begin_repository, path_of, plan_text
 
@@ -23,7 +24,7 @@ def answer(text: str, **changes: object) -> str:
     said = {
         "verdict": "clean",
         "plan_digest": parse(text, "plan.md").digest,
-        "dimensions": dict.fromkeys(critique.DIMENSIONS, "pass"),
+        "dimensions": dict.fromkeys(DIMENSIONS, "pass"),
         "findings": [],
         **changes,
     }
@@ -125,7 +126,7 @@ def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Projec
     put(project, plan_text())
     finding = {"line": 7, "dimension": "verify", "severity": "blocking", "text": "it would pass anyway"}
     project.agent("plan", "critique", "plan.md")
-    marks = {**dict.fromkeys(critique.DIMENSIONS, "pass"), "size": "concern"}
+    marks = {**dict.fromkeys(DIMENSIONS, "pass"), "size": "concern"}
     project.agent_ends("omo:critic", answer(plan_text(), verdict="findings", findings=[finding], dimensions=marks))
     ran = project.agent("plan", "critique", "plan.md")
     assert ran.code == 3

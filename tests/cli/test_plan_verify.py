@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from omo.workflows.ultraplan.critique import DIMENSIONS
 from omo.workflows.ultraplan.document import parse
+from omo.workflows.ultraplan.flow import DIMENSIONS
 from tests.project import SESSION, Project
 from tests.ultraplan.plans import begin_repository, carry_out, commit, git, path_of, plan_text, subject_of
 

@@ -259,8 +259,8 @@ def test_state_that_cannot_be_read_is_said(project: Project) -> None:
 
 def test_what_a_ledger_proved_that_is_gone_is_not_proven(project: Project) -> None:
     proven = outcome.outcome(outcome.PROVEN, "it passes")
-    ended: Any = {"run": "r1", "state": "ended", "outcome": proven, "cleared": True}
-    project.change_row(lambda row: {**row, "work": {"ralph": ended}})
+    ended: Any = {"run": "r1", "state": "ended", "outcome": proven}
+    project.change_row(lambda row: {**row, "work": {"ultraplan": ended}})
     assert project.agent("report").out.startswith("NOT proven: there is nothing that could prove it")
 
 
@@ -292,6 +292,7 @@ def test_a_run_of_plain_ultrawork_by_its_name(done: Project) -> None:
     assert done.user("report", "--session", SESSION).out.startswith("NOT proven: ")
 
 
+@pytest.mark.usefixtures("laps")
 def test_every_workflow_is_on_the_page_with_its_evidence(tmp_path: Path) -> None:
     worked = sample.everything(tmp_path)
     ran = worked.check("report", by="user", session=worked.session)

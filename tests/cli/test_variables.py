@@ -52,7 +52,7 @@ def test_an_agent_that_begins_by_itself_hands_on_nothing(project: Project, shell
 
 
 def test_a_command_typed_in_the_conversation_keeps_what_the_client_has(project: Project, shell: dict[str, str]) -> None:
-    project.hook("user-prompt-submit", prompt="/omo:ralph fix it", env=shell)
+    project.hook("user-prompt-submit", prompt="/omo:ultragoal fix it", env=shell)
     assert got(project, shell) == ["DATABASE_URL"]
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from omo.digest import sha256
-from omo.workflows.ultraplan.critique import DIMENSIONS
 from omo.workflows.ultraplan.document import parse
+from omo.workflows.ultraplan.flow import DIMENSIONS
 from omo.workflows.ultraplan.propose import fill_in
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Request, Turn, bash, call, last_result, say, told

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine import laps
 from tests.engine.project import Project, make_project
 
 
 @pytest.fixture(autouse=True)
-def _laps(monkeypatch: pytest.MonkeyPatch) -> None:
-    laps.put_in_table(monkeypatch)
+def _laps(laps: None) -> None:
+    """Every test here runs them."""
 
 
 @pytest.fixture

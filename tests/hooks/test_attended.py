@@ -15,7 +15,7 @@ from tests.hooks.test_tool_gates import ASK, ask, denied, open_run
 IN_PROCESS = True
 
 AGENT = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
-BRIEF = "@goal: Parse\nRead the files."
+BRIEF = "@goal: Parse\nRead."
 
 
 def write_settings(host: Host, **values: Any) -> None:
@@ -54,7 +54,7 @@ def test_the_question_is_open_only_where_the_users_own_environment_or_the_commit
 def test_neither_the_agents_shell_nor_an_edit_opens_the_question_and_a_commit_does(host: Host) -> None:
     write_settings(host, attended=True)
     assert omo(host, "ultragoal", "create-goals", "--brief", BRIEF, OMO_ATTENDED="1") == 0
-    assert "no question is put to the user" in denied(ask(host))
+    assert ask(host).says_to_agent("ultragoal-no-question-now")
     host.git("add", "-f", ".sisyphus/omo.json")
     host.commit()
     assert omo(host, "ultragoal", "create-goals", "--brief", BRIEF, "--force") == 0
@@ -88,8 +88,9 @@ def test_while_work_is_open_the_agent_does_not_change_the_users_settings(
 ) -> None:
     host.send("PreToolUse", tool_name=tool, tool_input=given).assert_silent()
     open_run(host)
-    reason = denied(host.send("PreToolUse", tool_name=tool, tool_input=given))
-    assert "the user changes them" in reason
+    refused = host.send("PreToolUse", tool_name=tool, tool_input=given)
+    assert denied(refused)
+    assert refused.says_to_agent("tool-users-settings")
     other = host.send("PreToolUse", tool_name="Write", tool_input={"file_path": "src/omo.json"})
     other.assert_silent()
     open_run(host, state="ended")

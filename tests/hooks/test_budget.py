@@ -11,10 +11,7 @@ import pytest
 from omo.clock import stamp
 from omo.hooks import main as hooks
 from omo.views import session, statusline
-from omo.work import budget
-from tests.project import SESSION, Project
-
-SENT_BACK = "Ultrawork active"
+from tests.project import SESSION, Answer, Project
 
 
 class Record:
@@ -54,26 +51,27 @@ def record(project: Project, tmp_path: Path) -> Record:
     return Record(project, tmp_path / "transcripts" / "s1.jsonl")
 
 
-def prompt(record: Record, text: str) -> dict[str, Any]:
+def prompt(record: Record, text: str) -> Answer:
     record.project.now += 1
-    answer = record.project.prompt(text, transcript_path=str(record.path), env={"CLAUDECODE": "1"})
-    return answer.json if answer.stdout.startswith("{") else {"context": answer.stdout}
+    return record.project.prompt(text, transcript_path=str(record.path), env={"CLAUDECODE": "1"})
 
 
-def stop(record: Record, *, after: float = 60, **fields: Any) -> dict[str, Any]:
+def stop(record: Record, *, after: float = 60, **fields: Any) -> Answer:
     record.project.now += after
-    answer = record.project.stop(transcript_path=str(record.path), env={"CLAUDECODE": "1"}, **fields)
-    return answer.json if answer.stdout else {}
+    return record.project.stop(transcript_path=str(record.path), env={"CLAUDECODE": "1"}, **fields)
 
 
-def start_agent(record: Record) -> dict[str, Any]:
+def start_agent(record: Record) -> Answer:
     fields: dict[str, Any] = {
         "tool_name": "Agent",
         "tool_input": {"prompt": "look"},
         "transcript_path": str(record.path),
     }
-    answer = record.project.hook("pre-tool-use", **fields)
-    return answer.json if answer.stdout else {}
+    return record.project.hook("pre-tool-use", **fields)
+
+
+def denies(answer: Answer) -> bool:
+    return bool(answer.json["hookSpecificOutput"]["permissionDecision"] == "deny")
 
 
 def began_agent(record: Record, name: str = "a1", **fields: Any) -> None:
@@ -99,17 +97,17 @@ def spent(project: Project) -> Any:
 def test_the_user_types_it_and_reads_what_holds(record: Record, typed: str, ceilings: dict[str, float]) -> None:
     prompt(record, "ulw mend it")
     said = prompt(record, f"/omo:budget {typed}")
-    assert said["decision"] == "block"
-    assert "omo: Budget: " in said["reason"]
+    assert said.blocks
+    assert said.says_to_user("prompt-budget")
     assert {kind: record.project.row()["budget"].get(kind) for kind in ceilings} == ceilings
 
 
 def test_what_makes_no_sense_is_refused_with_the_form_and_changes_nothing(record: Record) -> None:
     prompt(record, "/omo:budget 3 agents")
     for typed in ("2M", "0 tokens", "-5 min", "2.5 agents", "2M dollars", "90 min 5", "nan min", "１ x"):
-        said = prompt(record, f"/omo:budget {typed}")["reason"]
-        assert f"'{typed}' is no budget" in said
-        assert budget.FORM in said
+        said = prompt(record, f"/omo:budget {typed}")
+        assert said.says_to_user("typed-no-budget", text=repr(typed))
+        assert said.says_to_user("budget-for-example")
         assert record.project.row()["budget"] == {"agents": 3, "by": "user"}
 
 
@@ -121,31 +119,34 @@ def test_after_a_run_nothing_of_the_next_ones_is_spent(record: Record, over: str
         record.call(24)
     if over == "done":
         record.project.check("ulw", "done", "--because", "the section is there")
-        assert "on the agent's word" in stop(record)["systemMessage"]
+        assert stop(record).says_to_user("end-on-agents-word")
     elif over == "cancelled":
         prompt(record, "/omo:stop-continuation")
-    said = "Budget: 8 tokens, for the next run in this conversation; nothing of it is spent yet."
-    assert prompt(record, "/omo:budget 8 tokens")["reason"] == f"omo: {said}"
-    assert prompt(record, "/omo:budget")["reason"].startswith(f"omo: {said.rstrip('.')}; for example: ")
+    assert prompt(record, "/omo:budget 8 tokens").situations == {"prompt-budget-of-next-run"}
+    asked = prompt(record, "/omo:budget")
+    assert asked.says_to_user("prompt-budget-of-next-run", ceilings="8 tokens")
+    assert asked.says_to_user("budget-for-example")
     prompt(record, "ulw mend the rest")
-    assert "spent: 0 of 8 tokens" in prompt(record, "/omo:budget")["reason"]
+    assert prompt(record, "/omo:budget").says_to_user("prompt-budget-spent", spent="0 of 8 tokens")
 
 
 def test_without_one_there_is_none_and_nothing_is_read(record: Record) -> None:
     prompt(record, "ulw mend it")
     record.path.unlink()
-    assert SENT_BACK in json.dumps(stop(record))
-    assert "Budget: none; for example: /omo:budget 2M tokens" in prompt(record, "/omo:budget")["reason"]
+    assert stop(record).blocks
+    asked = prompt(record, "/omo:budget")
+    assert asked.says_to_user("prompt-budget", ceilings="none")
+    assert asked.says_to_user("budget-for-example")
 
 
 def test_it_is_of_the_settings_as_they_were_when_the_run_was_armed(record: Record) -> None:
     settings = record.project.root / ".sisyphus" / "omo.json"
     settings.parent.mkdir(exist_ok=True)
     settings.write_text('{"budget_tokens": "1k", "budget_agents": 4}', "utf-8")
-    assert "Budget: 1k tokens, 4 agents." in prompt(record, "ulw mend it")["systemMessage"]
+    assert prompt(record, "ulw mend it").says_to_user("prompt-budget", ceilings="1k tokens, 4 agents")
     settings.write_text('{"budget_tokens": "9M"}', "utf-8")
     record.call(1500)
-    assert "ended, not proven: budget: 1.5k of 1k tokens spent" in stop(record)["systemMessage"]
+    assert stop(record).says_to_user("end-budget-spent", spent="1.5k of 1k tokens")
 
 
 def test_an_agent_sets_none(record: Record) -> None:
@@ -153,11 +154,11 @@ def test_an_agent_sets_none(record: Record) -> None:
     prompt(record, "/omo:budget 1k tokens")
     assert record.project.agent("budget", "9M tokens").code == 2  # there is no such command
     path = str(record.project.root / ".sisyphus" / "omo.json")
-    assert "tried to change your settings" in record.project.tool_use("Write", file_path=path).json["systemMessage"]
+    assert record.project.tool_use("Write", file_path=path).says_to_user("tool-settings-are-the-users")
     denied = [event for event in record.project.events() if event["kind"] == "denied"]
     assert [event["gate"] for event in denied] == ["own-state"]
     record.call(1000)
-    assert "budget" in stop(record)["systemMessage"]
+    assert stop(record).says_to_user("end-budget-spent", spent="1k of 1k tokens")
 
 
 def test_an_agents_shell_brings_none_into_the_run_that_it_starts(record: Record) -> None:
@@ -165,7 +166,7 @@ def test_an_agents_shell_brings_none_into_the_run_that_it_starts(record: Record)
     record.project.now += 1
     record.call(50)
     answer = record.project.stop(transcript_path=str(record.path), env={"OMO_BUDGET_TOKENS": "40"})
-    assert "budget: 50 of 40 tokens spent" in answer.json["systemMessage"]
+    assert answer.says_to_user("end-budget-spent", spent="50 of 40 tokens")
 
 
 # What is counted
@@ -227,7 +228,7 @@ def test_what_cannot_be_counted_is_unknown_and_never_nothing(record: Record, har
     prompt(record, "/omo:budget 1M tokens")
     record.call(100)
     if harm != "other rows":
-        assert "Budget: 100 of 1M tokens." in json.dumps(stop(record))
+        assert stop(record).says_to_agent("prompt-budget", ceilings="100 of 1M tokens")
     if harm == "gone":
         record.path.unlink()
     elif harm == "cut":
@@ -237,12 +238,10 @@ def test_what_cannot_be_counted_is_unknown_and_never_nothing(record: Record, har
     else:
         record.path.write_text('{"kind":"answer","tokens":100}\n' * 200, "utf-8")
         stop(record)
-    said = stop(record)["systemMessage"]
-    assert "ended, not proven: budget: nobody knows how many of 1M tokens are spent" in said
-    assert "/omo:budget 1M tokens counts anew and goes on" in said
-    assert "0 of" not in said
-    goes_on = prompt(record, "/omo:budget 1M tokens")
-    assert "goes on where it was" in goes_on["hookSpecificOutput"]["additionalContext"]
+    said = stop(record)
+    assert said.says_to_user("end-budget-unknown", ceiling="1M tokens", again="/omo:budget 1M tokens")
+    assert "0 of" not in said.message
+    assert prompt(record, "/omo:budget 1M tokens").says_to_agent("prompt-budget-goes-on", work="ultrawork")
 
 
 def test_it_goes_along_into_the_next_conversation(record: Record, tmp_path: Path) -> None:
@@ -256,13 +255,13 @@ def test_it_goes_along_into_the_next_conversation(record: Record, tmp_path: Path
     there = Record(project, tmp_path / "transcripts" / "s2.jsonl")
     there.call(9000)  # said there before
     project.session = "the next"
-    assert "taken up from session" in prompt(there, "/omo:resume")["systemMessage"]
+    assert prompt(there, "/omo:resume").says_to_user("prompt-taken-up")
     there.call(500)
-    assert SENT_BACK in json.dumps(stop(there))
+    assert stop(there).blocks
     assert spent(project) == 650
     assert project.row()["spent"]["seconds"] < 180  # and not the hour in which nothing ran
     there.call(400)
-    assert "ended, not proven: budget: 1.05k of 1k tokens spent" in stop(there)["systemMessage"]
+    assert stop(there).says_to_user("end-budget-spent", spent="1.05k of 1k tokens")
 
 
 def test_what_the_conversation_before_spent_is_not_known_where_its_record_is_gone(
@@ -277,7 +276,7 @@ def test_what_the_conversation_before_spent_is_not_known_where_its_record_is_gon
     record.project.session = "the next"
     prompt(there, "/omo:resume")
     there.call(5)
-    assert "nobody knows how many of 1k tokens are spent" in stop(there)["systemMessage"]
+    assert stop(there).says_to_user("end-budget-unknown", ceiling="1k tokens")
 
 
 # What the user is told
@@ -286,17 +285,13 @@ def test_what_the_conversation_before_spent_is_not_known_where_its_record_is_gon
 def test_the_marks_are_told_once_each_and_the_highest_alone(record: Record) -> None:
     prompt(record, "ulw mend it")
     prompt(record, "/omo:budget 1k tokens")
-    told = []
+    stops = []
     for tokens in (490, 10, 100, 310, 80):
         record.call(tokens)
-        told.append(stop(record).get("systemMessage", ""))
-    assert told == [
-        "",
-        "omo: 50 % of the budget is spent: 500 of 1k tokens.",
-        "",
-        "omo: 90 % of the budget is spent: 910 of 1k tokens.",
-        "",
-    ]
+        stops.append(stop(record))
+    assert [bool(answer.message) for answer in stops] == [False, True, False, True, False]
+    assert stops[1].says_to_user("budget-mark", mark=50, spent="500 of 1k tokens")
+    assert stops[3].says_to_user("budget-mark", mark=90, spent="910 of 1k tokens")
 
 
 def test_it_is_in_status_status_line_and_explain(record: Record) -> None:
@@ -306,8 +301,8 @@ def test_it_is_in_status_status_line_and_explain(record: Record) -> None:
     record.project.now += 60
     (kept,) = Path(record.project.state).rglob("spending.json")
     before = kept.read_bytes()
-    shown = record.project.omo("status", "--session", SESSION).out
-    assert "budget     ██████░░░░ 61 %: 610 of 1k tokens, 1 of 30 min" in shown
+    shown = record.project.omo("status", "--session", SESSION)
+    assert shown.says("status-budget", bar="██████░░░░", percent=61, spent="610 of 1k tokens, 1 of 30 min")
     explained = record.project.omo("explain", "stop", "--session", SESSION).out
     assert "budget" in explained
     view = session.session_view(record.project.state, SESSION, record.project.limits, record.project.now, {})
@@ -332,17 +327,16 @@ def test_when_it_is_spent_the_run_ends_and_one_line_raises_it_and_goes_on(record
     prompt(record, "/omo:budget 1k tokens")
     run = record.project.summary("ulw")["run"]
     record.call(1200)
-    said = stop(record)["systemMessage"]
-    assert said.startswith("omo: ended, not proven: budget: 1.2k of 1k tokens spent.")
-    assert said.endswith("/omo:budget 2k tokens raises it and goes on.")
-    assert stop(record) == {}
-    status = record.project.omo("status", "--session", SESSION).out
-    assert "it was let go with work open; /omo:budget 2k tokens raises it and goes on" in status
-    assert "So nothing goes on" in prompt(record, "/omo:budget 1100 tokens")["reason"]
+    said = stop(record)
+    assert said.says_to_user("end-budget-spent", spent="1.2k of 1k tokens", more="/omo:budget 2k tokens")
+    stop(record).assert_silent()
+    status = record.project.omo("status", "--session", SESSION)
+    assert status.says("status-let-go-by-budget", more="/omo:budget 2k tokens")
+    assert prompt(record, "/omo:budget 1100 tokens").says_to_user("prompt-budget-too-small")
     goes_on = prompt(record, "/omo:budget 2k tokens")
-    assert "goes on where it was" in goes_on["hookSpecificOutput"]["additionalContext"]
-    assert "spent: 1.2k of 2k tokens" in goes_on["systemMessage"]
-    assert SENT_BACK in json.dumps(stop(record))
+    assert goes_on.says_to_agent("prompt-budget-goes-on", work="ultrawork")
+    assert goes_on.says_to_user("prompt-budget-goes-on-told", spent="1.2k of 2k tokens")
+    assert stop(record).blocks
     assert (record.project.summary("ulw")["run"], record.project.summary("ulw")["state"]) == (run, "active")
 
 
@@ -354,12 +348,12 @@ def test_a_new_run_counts_from_nothing_and_typing_ulw_again_does_not(record: Rec
     stop(record)
     assert spent(record.project) == 600
     record.call(600)
-    assert "budget" in stop(record)["systemMessage"]
-    assert "Budget: 1k tokens." in prompt(record, "ulw mend the rest")["systemMessage"]
+    assert stop(record).says_to_user("end-budget-spent", spent="1.2k of 1k tokens")
+    assert prompt(record, "ulw mend the rest").says_to_user("prompt-budget", ceilings="1k tokens")
     record.call(10)
     stop(record)
     assert spent(record.project) == 10
-    assert "Budget: none." in prompt(record, "/omo:budget off")["reason"]
+    assert prompt(record, "/omo:budget off").says_to_user("prompt-budget", ceilings="none")
 
 
 # Minutes and agents
@@ -373,8 +367,8 @@ def test_minutes_are_those_in_which_turns_run(record: Record) -> None:
     stop(record, after=60)
     record.project.now += 5 * 3600  # nobody is there
     prompt(record, "yes, you may")
-    assert SENT_BACK in json.dumps(stop(record, after=60))
-    assert "budget: 10.1 of 10 min spent" in stop(record, after=4 * 60)["systemMessage"]
+    assert stop(record, after=60).blocks
+    assert stop(record, after=4 * 60).says_to_user("end-budget-spent", spent="10.1 of 10 min")
 
 
 def test_after_an_error_of_the_server_nobodys_time_is_spent_until_the_next_message(record: Record) -> None:
@@ -391,34 +385,30 @@ def test_after_an_error_of_the_server_nobodys_time_is_spent_until_the_next_messa
 def test_at_the_end_of_it_no_agent_is_started_and_several_at_once_are_counted(record: Record) -> None:
     prompt(record, "ulw mend it")
     prompt(record, "/omo:budget 4 agents")
-    told = [start_agent(record).get("systemMessage", "") for _ in range(4)]
-    assert told == [""] * 4  # none has started yet
+    assert not any(start_agent(record).message for _ in range(4))  # none has started yet
     refused = start_agent(record)
-    assert refused["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert refused["systemMessage"] == (
-        "omo: the budget is spent (4 of 4 agents), and no more agents are started. "
-        "/omo:budget 8 agents raises it and goes on."
-    )
+    assert denies(refused)
+    assert refused.says_to_user("tool-budget-spent", spent="4 of 4 agents", more="/omo:budget 8 agents")
     for name in ("a1", "a2", "a3"):
         began_agent(record, name)
-    assert "75 % of the budget is spent: 3 of 4 agents." in stop(record)["systemMessage"]
-    assert start_agent(record) == {}  # one of the four was refused by the user, and never began
+    assert stop(record).says_to_user("budget-mark", mark=75, spent="3 of 4 agents")
+    start_agent(record).assert_silent()  # one of the four was refused by the user, and never began
     began_agent(record, "a4")
-    assert "/omo:budget 8 agents raises it" in start_agent(record)["systemMessage"]
-    assert "budget: 4 of 4 agents spent" in stop(record)["systemMessage"]
+    assert start_agent(record).says_to_user("tool-budget-spent", more="/omo:budget 8 agents")
+    assert stop(record).says_to_user("end-budget-spent", spent="4 of 4 agents")
 
 
 def test_tokens_that_are_spent_refuse_agents_in_the_middle_of_a_turn(record: Record) -> None:
     prompt(record, "ulw mend it")
     prompt(record, "/omo:budget 1k tokens")
-    assert start_agent(record) == {}
+    start_agent(record).assert_silent()
     record.agent("a1").call(760)
-    assert start_agent(record) == {"systemMessage": "omo: 75 % of the budget is spent: 760 of 1k tokens."}
+    assert start_agent(record).situations == {"budget-mark"}
     record.call(400)
-    assert start_agent(record)["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert denies(start_agent(record))
 
 
 def test_other_agents_are_none_of_its_business(record: Record) -> None:
-    assert start_agent(record) == {}
+    start_agent(record).assert_silent()
     began_agent(record)
     assert not Path(record.project.state).exists()

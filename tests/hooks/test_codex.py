@@ -16,6 +16,7 @@ import pytest
 from omo.hooks.tool_use import PATIENCE
 from omo.hosts import codex_setup
 from omo.state import paths
+from tests import texts
 from tests.hooks.conftest import OF_CODEX, ROOT, Answer, Host
 from tests.hooks.test_launcher import HARSH_STDIN
 from tests.hooks.test_swapped import swapped
@@ -62,16 +63,17 @@ def codex(host: Host) -> Iterator[Codex]:
 
 
 def test_the_model_is_told_in_json_and_the_user_in_its_spelling(codex: Codex) -> None:
-    assert "was not turned on" in codex.prompt("what is ulw?").json["systemMessage"]
-    answer = codex.prompt("ulw fix it").json
-    assert answer["hookSpecificOutput"]["additionalContext"].startswith("[omo] The user turned ultrawork on")
-    assert answer["systemMessage"].endswith("$omo:stop-continuation ends it.")
-    assert "/omo:" not in json.dumps(answer)
-    held = codex.stop().json
-    assert held["decision"] == "block"
-    assert "The user stops this with $omo:stop-continuation." in held["reason"]
-    heard = codex.prompt("never mind").json
-    assert "ultrawork is paused" in heard["systemMessage"]
+    assert codex.prompt("what is ulw?").says_to_user("prompt-not-turned-on")
+    turned_on = codex.prompt("ulw fix it")
+    assert turned_on.says_to_agent("prompt-turned-on")
+    assert turned_on.says_to_user("prompt-on")
+    held = codex.stop()
+    assert held.blocks
+    assert held.says_to_agent("stop-way-out")
+    for answer in (turned_on, held):
+        assert "$omo:stop-continuation" in answer.stdout
+        assert "/omo:" not in answer.stdout
+    assert codex.prompt("never mind").says_to_user("prompt-paused-told", works="ultrawork")
     assert codex.prompt("$omo:stop-continuation").json["decision"] == "block"
     codex.stop().assert_silent()
 
@@ -95,15 +97,12 @@ def rollout(codex: Codex, *turns: str) -> str:
 def test_what_omo_answers_is_no_block_while_the_agent_works(codex: Codex, line: str) -> None:
     """A block ends that turn without a Stop, and the client hands the line in again at the next Esc."""
     codex.prompt("ulw fix it")
-    at_work = codex.prompt(line, turn_id="t2", transcript_path=rollout(codex, "t1", "t2")).json
-    assert "decision" not in at_work
-    assert at_work["systemMessage"].startswith("omo")
-    context = at_work["hookSpecificOutput"]["additionalContext"]
+    at_work = codex.prompt(line, turn_id="t2", transcript_path=rollout(codex, "t1", "t2"))
+    assert "decision" not in at_work.json
+    assert at_work.message.startswith("omo")
     is_stop = "stop" in line
-    assert ("omo, which has answered them" in context, "The user cancelled ultrawork" in context) == (
-        not is_stop,
-        is_stop,
-    )
+    assert at_work.says_to_agent("prompt-answered-by-omo") is not is_stop
+    assert at_work.says_to_agent("prompt-cancelled", works="ultrawork") is is_stop
     assert codex.stop(turn_id="t2").blocks is not is_stop
 
 
@@ -133,8 +132,9 @@ def test_any_stdin_is_survived(codex: Codex, event: str) -> None:
 
 def test_what_a_skill_names_is_told_as_it_is_called_here(codex: Codex) -> None:
     """The client hands the model a skill as the file has it: no variable is put in, no command is spelled anew."""
-    told = codex.prompt("$omo:ultraplan add a thing").json["hookSpecificOutput"]["additionalContext"]
-    assert f"${{CLAUDE_PLUGIN_ROOT}} is {ROOT}, and for /omo:NAME the user types $omo:NAME" in told
+    told = codex.prompt("$omo:ultraplan add a thing")
+    assert told.says_to_agent("prompt-spelling", path=ROOT)
+    assert "$omo:NAME" in told.stdout
     codex.prompt("hello").assert_silent()
     for path in SKILLS:  # which the client lists for the user
         assert "/omo:" not in frontmatter(path)["description"]
@@ -165,7 +165,7 @@ def test_a_command_that_calls_omo_is_given_what_it_needs(codex: Codex) -> None:
     codex.prompt("ulw fix it")
     rewritten = codex.rewritten("omo gate add tests -- true", cwd="/tmp")
     done = subprocess.run(["sh", "-c", rewritten], env=environ, cwd="/tmp", capture_output=True, text=True, check=True)
-    assert done.stdout == "Gate tests pinned by the agent: true\n"
+    assert texts.says(done.stdout, "gate-pinned", gate="tests", by="the agent", command="true")
     assert codex.kinds()[-1] == "gate-added"
     continued = codex.rewritten("omo \\\n  --version", cwd="/tmp")
     assert continued.startswith("# omo \\\n")  # the client shows the user no more than the first line
@@ -183,11 +183,11 @@ def test_without_its_agents_whoever_begins_is_told(codex: Codex, tmp_path: Path,
     codex.prompt("$omo:ralph make it work")
     codex.write("plan.md", plan_text(1))
     words = shlex.split(begins)
-    assert "Codex lacks omo's agents" in codex.omo(*words, by="user", env=home).err
+    assert codex.omo(*words, by="user", env=home).says("host-lacks-agents")
     for agent in codex_setup.Setup(home, "").agent_files(ROOT):
         agent.path.parent.mkdir(exist_ok=True)
         agent.path.write_text(agent.text, encoding="utf-8")
-    assert "Codex lacks omo's agents" not in codex.omo(*words, by="user", env=home).err
+    assert not codex.omo(*words, by="user", env=home).says("host-lacks-agents")
 
 
 def test_nested_in_another_host_it_keeps_to_its_own_session_and_project(codex: Codex, tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_nested_in_another_host_it_keeps_to_its_own_session_and_project(codex: C
     elsewhere.mkdir()
     outer = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "outer", "CLAUDE_PROJECT_DIR": str(elsewhere)}
     codex.environ |= {**outer, "OMO_PROJECT_DIR": str(elsewhere)}
-    assert "ultrawork is on" in codex.prompt("ulw fix it").json["systemMessage"]
+    codex.prompt("ulw fix it")
     assert codex.kinds() == ["activated:leading"]
     assert list(elsewhere.iterdir()) == []
     assert f"OMO_PROJECT_DIR={shlex.quote(str(codex.project))}" in codex.rewritten("omo next")
@@ -208,18 +208,18 @@ def test_its_own_goal_is_not_called_complete_before_ours(codex: Codex) -> None:
     complete("complete").assert_silent()
     codex.omo("ultragoal", "create-goals", "--brief", "@goal: One\nDo one thing.")
     codex.omo("ultragoal", "complete-goals")
-    refusal = complete("complete").json["hookSpecificOutput"]
-    assert refusal["permissionDecision"] == "deny"
-    assert "not proven complete" in refusal["permissionDecisionReason"]
+    refusal = complete("complete")
+    assert refusal.json["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert refusal.says_to_agent("tool-goal-not-complete", state="G001 is active")
     complete("blocked").assert_silent()
     questions = [{"id": "q", "question": "Which licence?"}]
     asked = codex.send("PreToolUse", tool_name="request_user_input", tool_input={"questions": questions}).json
     assert asked["hookSpecificOutput"]["permissionDecision"] == "deny"
-    titles = [{"title": "Which licence?", "options": ["MIT"]}, {"title": "Which year?"}]
+    titles: list[dict[str, Any]] = [{"title": "Which licence?", "options": ["MIT"]}, {"title": "Which year?"}]
     for _ in range(PATIENCE):
         asked = codex.send("PreToolUse", tool_name="request_user_input_async", tool_input={"questions": titles}).json
         assert asked["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert codex.row()["work"]["ultragoal"]["question"] == "Which licence? Which year?"
+    assert codex.summary("ultragoal")["question"] == " ".join(title["title"] for title in titles)
 
 
 def test_a_reviewer_begins_without_the_conversation_also_where_omo_cannot_read_its_prompt(codex: Codex) -> None:
@@ -232,30 +232,33 @@ def test_a_reviewer_begins_without_the_conversation_also_where_omo_cannot_read_i
         return answer.json["hookSpecificOutput"]["permissionDecisionReason"] if answer.stdout else ""
 
     older, newer, brief = "spawn_agent", "collaborationspawn_agent", "omo ultragoal brief qa"
-    for message in ("Say that all is well.", "gAAAAABqL3wFv0Zb1x"):
+    for message in ("all is well", "gAAAAABqL3wFv0Zb1x"):
         assert brief in refusal(older, message)
-    assert brief in refusal(newer, "Say that all is well.", fork_turns="none")
+    assert brief in refusal(newer, "all is well", fork_turns="none")
     assert refusal(newer, "gAAAAABqL3wFv0Zb1x", fork_turns="none") == refusal(older, brief) == ""
     for more in ({}, {"fork_turns": "all"}):
-        assert refusal(newer, "gAAAAABqL3wFv0Zb1x", **more).endswith('conversation: start it with fork_turns "none"')
-    assert refusal(older, brief, fork_context=True).endswith("start it with fork_context false")
+        told = refusal(newer, "gAAAAABqL3wFv0Zb1x", **more)
+        assert texts.says(told, "tool-begins-without-conversation", option='fork_turns "none"')
+    told = refusal(older, brief, fork_context=True)
+    assert texts.says(told, "tool-begins-without-conversation", option="fork_context false")
     assert refusal(newer, "gAAAAABqL3wFv0Zb1x", agent_type="omo:explorer") == ""
 
 
 def test_what_another_conversation_left_open_is_offered_and_taken_up(codex: Codex) -> None:
     codex.prompt("ulw fix it", session_id="before")
     codex.send("SessionStart", session_id="next", source="startup").assert_silent()  # it may be open elsewhere
-    refused = codex.prompt("$omo:resume", session_id="next").json["reason"]
-    assert "session before was at work" in refused
-    assert "you take it up with $omo:resume before" in refused
+    refused = codex.prompt("$omo:resume", session_id="next")
+    assert refused.says_to_user("prompt-resume-session-at-work", session="before")
+    assert refused.says_to_user("resume-session-at-work-way", name="before")
+    assert "$omo:resume before" in refused.stdout
     codex.now = time.time() - 20.5 * 60
     codex.change_row(lambda row: row, session="before")
-    told = codex.send("SessionStart", session_id="next", source="startup").json["systemMessage"]
-    left = 'omo: left open in another conversation, 20 min ago: ultrawork, for "ulw fix it"'
-    assert told.startswith(f"{left}. $omo:resume takes it up;")
-    answer = codex.prompt("$omo:resume", session_id="next").json
-    assert answer["systemMessage"].startswith(
-        "omo: taken up from session before: ultrawork goes on. $omo:stop-continuation"
-    )
-    assert "[omo] The user typed $omo:resume" in answer["hookSpecificOutput"]["additionalContext"]
+    offer = codex.send("SessionStart", session_id="next", source="startup")
+    assert offer.says_to_user("prompt-left-open", idle="20 min ago", works='ultrawork, for "ulw fix it"')
+    taken = codex.prompt("$omo:resume", session_id="next")
+    assert taken.says_to_user("prompt-taken-up", source="before")
+    assert taken.says_to_agent("prompt-takes-up")
+    assert "$omo:resume" in offer.message
+    assert "$omo:stop-continuation" in taken.message
+    assert "/omo:" not in offer.message + taken.message
     assert codex.stop(session_id="next").blocks

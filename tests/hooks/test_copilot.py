@@ -18,6 +18,7 @@ from omo import hosts
 from omo.hosts import Answer as Said
 from omo.hosts import copilot as host_module
 from omo.state import paths
+from tests import texts
 from tests.hooks.conftest import OF_COPILOT, ROOT, SESSION, Answer, Host
 from tests.hooks.test_launcher import HARSH_STDIN, without_python
 
@@ -91,13 +92,13 @@ def copilot(host: Host) -> Iterator[Copilot]:
 
 def test_the_model_is_told_at_the_top_and_the_user_in_a_line_of_progress(copilot: Copilot) -> None:
     message, output = copilot.typed("ulw fix it")
-    assert message.endswith("/omo:stop-continuation ends it.")
-    assert output["additionalContext"].startswith("[omo] The user turned ultrawork on")
-    assert "with the task tool" in output["additionalContext"]
+    assert texts.says(message, "prompt-on", works="ultrawork")
+    assert texts.says(output["additionalContext"], "prompt-turned-on")
+    assert "task tool" in output["additionalContext"]
     _, output = copilot.ends()
     assert output["decision"] == "block"
     message, _ = copilot.typed("never mind")
-    assert "ultrawork is paused" in message
+    assert texts.says(message, "prompt-paused-told", works="ultrawork")
     _, output = copilot.typed("/omo:stop-continuation")
     assert output["decision"] == "block"
     assert copilot.ends() == ("", {})
@@ -119,13 +120,15 @@ def test_what_a_stop_sent_back_with_comes_as_a_prompt_and_is_not_the_users(copil
     for stop in ("never mind", "stop ulw"):
         copilot.typed(stop)
         _, answer = copilot.typed(output["reason"])  # it was in the queue before that
-        assert answer == {"decision": "block", "reason": "omo: nothing goes on now, so the agent is not sent back."}
+        assert answer["decision"] == "block"
+        assert texts.situations(answer["reason"]) == {"prompt-not-sent-back"}
 
 
 def test_what_another_hook_sends_back_with_is_left_alone(copilot: Copilot) -> None:
-    copilot.notes("hook.end", hookType="agentStop", output={"decision": "block", "reason": "ulw, says the linter"})
-    assert copilot.typed("ulw, says the linter") == ("", {})
-    assert copilot.typed(f"{host_module.AUTOPILOT} Go on with the ulw.") == ("", {})
+    linted = "ulw, says the linter"
+    copilot.notes("hook.end", hookType="agentStop", output={"decision": "block", "reason": linted})
+    for sent in (linted, f"{host_module.AUTOPILOT} Go on with the ulw."):
+        assert copilot.typed(sent) == ("", {})
 
 
 @pytest.mark.parametrize(
@@ -165,7 +168,7 @@ def test_what_no_hook_was_told_is_heard_when_the_turn_ends(copilot: Copilot) -> 
     copilot.notes("assistant.message", content="", toolRequests=[{"name": "bash", "arguments": {"command": "ls"}}])
     copilot.notes("user.message", seconds=1, content="stop ulw", delivery="steering")
     message, output = copilot.ends()
-    assert message.startswith("omo: ultrawork is off.")
+    assert texts.says(message, "prompt-cancelled-told", works="ultrawork")
     assert output == {}
     assert copilot.kinds() == ["activated:leading", "cancelled:cancel"]
 
@@ -177,7 +180,7 @@ def test_it_is_heard_once(copilot: Copilot) -> None:
     copilot.notes("user.message", seconds=2, content="ulw fix that instead", delivery="steering")
     copilot.notes("user.message", seconds=3, content="stop ulw", delivery="queued")  # of which a hook is told
     message, output = copilot.ends()
-    assert "ultrawork is on" in message
+    assert texts.says(message, "prompt-on", works="ultrawork")
     assert output["decision"] == "block"
     assert copilot.kinds()[1:3] == ["cancelled:cancel", "activated:leading"]
     assert copilot.ends()[1]["decision"] == "block"
@@ -209,7 +212,7 @@ def test_a_command_that_calls_omo_is_given_what_it_needs(copilot: Copilot) -> No
     copilot.typed("ulw fix it")
     rewritten = copilot.rewritten("omo gate add tests -- true")
     done = subprocess.run(["sh", "-c", rewritten], env=environ, cwd="/tmp", capture_output=True, text=True, check=True)
-    assert done.stdout == "Gate tests pinned by the agent: true\n"
+    assert texts.says(done.stdout, "gate-pinned", gate="tests", by="the agent", command="true")
     assert copilot.kinds()[-1] == "gate-added"
     fields = {"session_id": AGENT, "agent_id": AGENT, "agent_type": "omo:qa", "parent_agent_id": SESSION}
     assert f"COPILOT_AGENT_SESSION_ID={SESSION}" in copilot.rewritten("omo next", **fields)
@@ -246,7 +249,7 @@ def test_plan_mode_and_autopilot_are_left_alone(copilot: Copilot) -> None:
 def test_in_an_agents_shell_it_is_no_person_who_types(copilot: Copilot) -> None:
     copilot.typed("ulw fix it")
     _, output = copilot.typed("stop ulw", env={"COPILOT_AGENT_SESSION_ID": "outer"})
-    assert "this client was started in an agent's shell" in output["reason"]
+    assert texts.says(output["reason"], "prompt-in-an-agents-shell")
     assert copilot.kinds() == ["activated:leading"]
 
 
@@ -254,7 +257,8 @@ def test_nested_in_another_host_it_keeps_to_its_own_session_and_project(copilot:
     elsewhere = tmp_path / "of the other host"
     elsewhere.mkdir()
     copilot.environ |= {"CODEX_SESSION_ID": "outer", "OMO_PROJECT_DIR": str(elsewhere)}
-    assert "ultrawork is on" in copilot.typed("ulw fix it")[0]
+    copilot.typed("ulw fix it")
+    assert copilot.kinds() == ["activated:leading"]
     assert list(elsewhere.iterdir()) == []
     rewritten = copilot.rewritten("omo next")
     assert f"OMO_PROJECT_DIR={shlex.quote(str(copilot.project))}" in rewritten
@@ -266,8 +270,8 @@ def test_without_a_python_it_says_so_in_its_form(copilot: Copilot) -> None:
         (copilot.data / name).unlink()
     copilot.environ |= {"PATH": without_python(copilot), "OMO_PYTHON_DIRS": ""}
     message, output = copilot.typed("ulw fix it")
-    assert "could not be turned on" in message
-    assert output["additionalContext"].startswith("[omo] Ultrawork could not be turned on")
+    assert texts.says(message, "prompt-could-not-be-turned-on")
+    assert texts.says(output["additionalContext"], "prompt-could-not-be-turned-on")
     assert copilot.typed("stop ulw")[1]["decision"] == "block"
 
 
@@ -331,7 +335,8 @@ def test_what_works_in_the_background_is_waited_for(copilot: Copilot) -> None:
     assert copilot.kinds()[-1] == "allowed:background-agent"
     copilot.notes("subagent.completed", agent="a1")
     copilot.notes("tool.execution_start", toolName="bash", arguments={"mode": "async", "shellId": "s1"})
-    assert copilot.typed('<system_notification>\nAgent "stop ulw" is now idle.\n</system_notification>') == ("", {})
+    notified = '<system_notification>\nAgent "stop ulw" is now idle.\n</system_notification>'
+    assert copilot.typed(notified) == ("", {})
     assert copilot.ends() == ("", {})
     assert copilot.kinds()[-1] == "allowed:background-shell"
     copilot.notes("system.notification", kind={"type": "shell_completed", "shellId": "s1"})

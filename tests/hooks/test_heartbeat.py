@@ -18,6 +18,7 @@ import pytest
 from omo.clock import stamp
 from omo.hosts import Transcript, named
 from omo.state import beats
+from tests import texts
 from tests.hooks.conftest import SESSION, Answer, Host
 from tests.hooks.test_codex import Codex
 from tests.hooks.test_copilot import Copilot
@@ -27,7 +28,7 @@ from tests.project import Project
 
 IN_PROCESS = True
 SHOWS = {"CLAUDECODE": "1"}
-DID_NOT_RUN = "omo's hooks did not run since"
+DID_NOT_RUN = "prompt-hooks-did-not-run"
 MINUTE, HOUR = 60.0, 3600.0
 
 Row = dict[str, Any]
@@ -103,29 +104,30 @@ def talk(host: Host, tmp_path: Path) -> Talk:
 def test_a_turn_that_ended_without_hooks_is_told_once(talk: Talk) -> None:
     talk.last_hook_was(HOUR)
     talk.ended_turn(30 * MINUTE)
-    message = talk.prompt().json["systemMessage"]
+    answer = talk.prompt()
     since = time.strftime("%H:%M", time.localtime(talk.now - HOUR))
     end = time.strftime("%H:%M", time.localtime(talk.now - 30 * MINUTE))
-    assert message.startswith(f"omo: {DID_NOT_RUN} {since} (1 h ago). A turn ended at {end} unseen, ")
-    assert "`omo doctor`" in message
-    assert DID_NOT_RUN not in talk.prompt().stdout
+    assert answer.says_to_user(DID_NOT_RUN, since=f"{since} (1 h ago)")
+    assert answer.says_to_user("prompt-turn-ended-unseen", ended=end)
+    assert "`omo doctor`" in answer.message
+    assert not talk.prompt().says_to_user(DID_NOT_RUN)
 
 
 def test_each_gap_is_told(talk: Talk) -> None:
     for ended in (50 * MINUTE, 10 * MINUTE):
         talk.last_hook_was(ended + HOUR)
         talk.ended_turn(ended)
-        assert DID_NOT_RUN in talk.prompt().stdout
-        assert DID_NOT_RUN not in talk.prompt().stdout
+        assert talk.prompt().says_to_user(DID_NOT_RUN)
+        assert not talk.prompt().says_to_user(DID_NOT_RUN)
 
 
 def test_a_resume_tells_it_too_and_what_omo_answers_by_itself_as_well(talk: Talk) -> None:
     talk.last_hook_was(HOUR)
     talk.ended_turn(MINUTE)
-    assert DID_NOT_RUN in talk.send("SessionStart", source="resume").json["systemMessage"]
-    assert DID_NOT_RUN not in talk.prompt().stdout
+    assert talk.send("SessionStart", source="resume").says_to_user(DID_NOT_RUN)
+    assert not talk.prompt().says_to_user(DID_NOT_RUN)
     talk.last_hook_was(HOUR)
-    assert DID_NOT_RUN in talk.prompt("/omo:status").json["reason"]
+    assert talk.prompt("/omo:status").says_to_user(DID_NOT_RUN)
 
 
 def nothing(talk: Talk) -> None:
@@ -193,21 +195,21 @@ def test_what_is_no_turn_that_ended_by_itself_is_no_fault(talk: Talk, happened: 
     talk.ended_turn(60 * HOUR)
     talk.last_hook_was(60 * HOUR - 1)
     happened(talk)
-    assert DID_NOT_RUN not in talk.prompt().stdout
+    assert not talk.prompt().says_to_user(DID_NOT_RUN)
 
 
 @pytest.mark.parametrize(("later", "is_told"), [(-2, False), (2, False), (60, True)])
 def test_clocks_may_differ_by_seconds(talk: Talk, later: float, is_told: bool) -> None:
     talk.last_hook_was(HOUR)
     talk.ended_turn(HOUR - later)
-    assert (DID_NOT_RUN in talk.prompt().stdout) is is_told
+    assert talk.prompt().says_to_user(DID_NOT_RUN) is is_told
 
 
 @pytest.mark.parametrize("env", [{}, {**SHOWS, "CODEX_SESSION_ID": "outer"}, {**SHOWS, "OMO_SKIP_HOOKS": "Stop"}])
 def test_it_is_told_where_a_person_reads_it_and_did_not_ask_for_it(talk: Talk, env: dict[str, str]) -> None:
     talk.last_hook_was(HOUR)
     talk.ended_turn(MINUTE)
-    assert DID_NOT_RUN not in talk.prompt(env=env).stdout
+    assert not talk.prompt(env=env).says_to_user(DID_NOT_RUN)
 
 
 @pytest.mark.usefixtures("through_the_shell")
@@ -221,21 +223,21 @@ def test_a_stop_hook_that_did_not_come_to_its_end_is_told(talk: Talk, number: si
     os.killpg(stop.pid, number)
     stop.communicate()
     talk.wrote(said(talk.at(MINUTE)), over(talk.at(MINUTE), "stop_hook_summary"))
-    assert DID_NOT_RUN in talk.prompt().json["systemMessage"]
-    assert DID_NOT_RUN not in talk.prompt().stdout
+    assert talk.prompt().says_to_user(DID_NOT_RUN)
+    assert not talk.prompt().says_to_user(DID_NOT_RUN)
 
 
 @pytest.mark.usefixtures("through_the_shell")
 def test_another_conversation_is_told_and_then_nobody(talk: Talk, tmp_path: Path) -> None:
     second = Talk(talk.host, tmp_path / "second.jsonl", "second")
     talk.last_hook_was(HOUR)
-    assert DID_NOT_RUN not in second.send("SessionStart", source="startup").stdout
+    assert not second.send("SessionStart", source="startup").says_to_user(DID_NOT_RUN)
     talk.ended_turn(MINUTE)
-    message = second.send("SessionStart", source="startup").json["systemMessage"]
-    assert f"{DID_NOT_RUN} " in message
-    assert "in another conversation of this project" in message
+    answer = second.send("SessionStart", source="startup")
+    assert answer.says_to_user(DID_NOT_RUN)
+    assert answer.says_to_user("prompt-hooks-did-not-run-elsewhere")
     for conversation in (second, talk):
-        assert DID_NOT_RUN not in conversation.prompt("ulw and the docs").stdout
+        assert not conversation.prompt("ulw again").says_to_user(DID_NOT_RUN)
 
 
 def test_another_project_is_not_told(talk: Talk, tmp_path: Path) -> None:
@@ -243,7 +245,7 @@ def test_another_project_is_not_told(talk: Talk, tmp_path: Path) -> None:
     copied(other.project, git_init)
     talk.last_hook_was(HOUR)
     talk.ended_turn(MINUTE)
-    assert DID_NOT_RUN not in other.prompt("ulw fix it", env=SHOWS, session_id="other-1").stdout
+    assert not other.prompt("ulw x", env=SHOWS, session_id="other-1").says_to_user(DID_NOT_RUN)
 
 
 def test_what_an_agent_does_is_a_sign_of_life_and_keeps_the_session_s_transcript(talk: Talk) -> None:
@@ -289,7 +291,7 @@ def test_it_is_not_written_through_a_link(talk: Talk, tmp_path: Path) -> None:
     beat.unlink()
     beat.symlink_to(victim)
     talk.ended_turn(MINUTE)
-    assert DID_NOT_RUN not in talk.prompt().stdout
+    assert not talk.prompt().says_to_user(DID_NOT_RUN)
     assert victim.read_text() == "mine"
 
 
@@ -297,7 +299,7 @@ def test_it_is_not_written_through_a_link(talk: Talk, tmp_path: Path) -> None:
 def test_one_of_any_content_is_survived_and_written_anew(talk: Talk, content: bytes) -> None:
     Path(beats.file_of(talk.record, SESSION)).write_bytes(content)
     talk.ended_turn(MINUTE)
-    assert DID_NOT_RUN not in talk.prompt().stdout
+    assert not talk.prompt().says_to_user(DID_NOT_RUN)
     assert beats.read(talk.record, SESSION) is not None
 
 
@@ -338,10 +340,10 @@ def test_codex_is_told_from_its_rollout(host: Host, tmp_path: Path) -> None:
     for rows in (aborted(talk.at(60), "t2"), codex_rows(talk.at(50), "t3", None)):
         talk.last_hook_was(HOUR)
         talk.wrote(*rows)
-        assert DID_NOT_RUN not in talk.prompt(env={}).stdout
+        assert not talk.prompt(env={}).says_to_user(DID_NOT_RUN)
     talk.last_hook_was(HOUR)
     talk.wrote(*codex_rows(talk.at(40), "t4", "Done."), {"type": "turn_context", "payload": {"turn_id": "t5"}})
-    assert DID_NOT_RUN in talk.prompt(env={}).json["systemMessage"]
+    assert talk.prompt(env={}).says_to_user(DID_NOT_RUN)
     assert named("codex").transcript(str(path)).last_turn_end() == pytest.approx(talk.now - 40, abs=0.01)
 
 
@@ -359,7 +361,7 @@ def test_copilot_is_told_from_its_events(host: Host) -> None:
     def is_told() -> bool:
         talk.last_hook_was(HOUR)
         message, _ = copilot.typed("and the docs")
-        return DID_NOT_RUN in message
+        return texts.says(message, DID_NOT_RUN)
 
     word(90)
     copilot.notes("abort", reason="user")

@@ -13,6 +13,7 @@ import pytest
 from omo.proof.swap import Swap
 from omo.proof.swap_files import File
 from omo.state import paths
+from tests import texts
 from tests.hooks.conftest import Answer, Host
 
 IN_PROCESS = True
@@ -64,17 +65,17 @@ def call(host: Host, tool: str, **given: Any) -> Answer:
 def test_what_can_write_is_refused_to_every_session(
     host: Host, under_way: Swap, tool: str, given: dict[str, str]
 ) -> None:
-    output = call(host, tool, **given).json["hookSpecificOutput"]
-    assert output["permissionDecision"] == "deny"
-    assert "puts them back by itself when it ends" in output["permissionDecisionReason"]
+    refused = call(host, tool, **given)
+    assert refused.json["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert refused.says_to_agent("proof-swapped")
     assert host.kinds("anybody's") == [], "a refusal that ends by itself is not counted"
 
 
 def test_a_look_of_omo_goes_on_and_nothing_else_of_a_shell(host: Host, under_way: Swap) -> None:
     for command in ("omo status", "omo next", "omo ulw status --json", "omo gate list"):
-        output = call(host, "Bash", command=command).json["hookSpecificOutput"]
-        assert "permissionDecision" not in output, command
-        assert "may be the old version" in output["additionalContext"]
+        answer = call(host, "Bash", command=command)
+        assert "permissionDecision" not in answer.json["hookSpecificOutput"], command
+        assert answer.says_to_agent("proof-swapped-look")
     for command in ("ls", "omo ulw done", "omo gate run", "omo status; rm a"):
         output = call(host, "Bash", command=command).json["hookSpecificOutput"]
         assert output["permissionDecision"] == "deny", command
@@ -82,9 +83,9 @@ def test_a_look_of_omo_goes_on_and_nothing_else_of_a_shell(host: Host, under_way
 
 @pytest.mark.usefixtures("through_the_shell")
 def test_what_reads_is_told_that_it_reads_swapped_files(host: Host, under_way: Swap) -> None:
-    output = call(host, "Read", file_path="work.py").json["hookSpecificOutput"]
-    assert "permissionDecision" not in output
-    assert "what you read of its files now may be the old version" in output["additionalContext"]
+    answer = call(host, "Read", file_path="work.py")
+    assert "permissionDecision" not in answer.json["hookSpecificOutput"]
+    assert answer.says_to_agent("proof-swapped-look")
 
 
 @pytest.mark.usefixtures("through_the_shell")
@@ -92,18 +93,18 @@ def test_what_reads_is_told_that_it_reads_swapped_files(host: Host, under_way: S
 def test_every_hook_puts_back_what_a_kill_has_left(host: Host, event: str) -> None:
     """A session in which nothing is on, in a project where nothing ever was."""
     left_by_a_kill(host)
-    said = host.send(event, **FIELDS.get(event, {})).stdout
+    answer = host.send(event, **FIELDS.get(event, {}))
     assert (host.project / "work.py").read_bytes() == b"the work"
     assert not Path(paths.swap_journal(host.state)).exists()
-    assert "1 file put back as before" in said
+    assert answer.says_to_user("proof-files-put-back", count="1 file")
 
 
 def test_the_user_reads_what_is_kept(host: Host) -> None:
     left_by_a_kill(host)
     (host.project / "work.py").write_bytes(b"an edit meanwhile")
-    message = json.loads(host.send("Stop").stdout)["systemMessage"]
-    kept = host.project / message.partition("is kept in ")[2]
-    assert message.startswith("omo: a run of the tests with swapped files was ended in the middle")
+    answer = host.send("Stop")
+    assert answer.says_to_user("proof-files-put-back", count="1 file")
+    kept = host.project / answer.message.partition("is kept in ")[2]
     assert kept.read_bytes() == b"an edit meanwhile"
 
 
@@ -119,7 +120,8 @@ def test_a_command_puts_back_first_and_says_so(host: Host, argv: tuple[str, ...]
     left_by_a_kill(host)
     ran = host.user(*argv)
     assert (host.project / "work.py").read_bytes() == b"the work"
-    assert ("1 file put back as before" in ran.err, ran.code) == (True, 0)
+    assert ran.code == 0
+    assert texts.says(ran.err, "proof-files-put-back", count="1 file")
 
 
 @pytest.mark.parametrize("argv", [("gate", "run"), ("ulw", "done"), ("ulw", "start"), ("evidence", "replay", "x")])
@@ -128,7 +130,7 @@ def test_a_command_that_needs_the_files_is_refused_meanwhile(
 ) -> None:
     ran = host.agent(*argv)
     assert (ran.code, ran.out) == (3, "")
-    assert "puts them back by itself when it ends" in ran.err
+    assert ran.says("proof-swapped")
 
 
 @pytest.mark.parametrize("argv", [("status",), ("stop-continuation",), ("gate", "list")])
@@ -153,10 +155,11 @@ def makes_it_a_strangers(host: Host) -> Path:
 @pytest.mark.parametrize("event", ALL)
 def test_no_hook_does_what_a_strangers_journal_says(host: Host, event: str) -> None:
     victim = makes_it_a_strangers(host)
-    said = host.send(event, **FIELDS.get(event, {})).stdout
+    answer = host.send(event, **FIELDS.get(event, {}))
     assert victim.read_bytes() == b"export A=1\n"
-    assert "nothing of it was done" in said
-    assert host.send(event, **FIELDS.get(event, {})).stdout.count("nothing of it was done") == 0, "it is told once"
+    assert answer.says_to_user("proof-strangers-journal")
+    again = host.send(event, **FIELDS.get(event, {}))
+    assert not again.says_to_user("proof-strangers-journal"), "it is told once"
 
 
 @pytest.mark.parametrize(
@@ -164,5 +167,5 @@ def test_no_hook_does_what_a_strangers_journal_says(host: Host, event: str) -> N
 )
 def test_no_command_does_what_a_strangers_journal_says(host: Host, argv: tuple[str, ...]) -> None:
     victim = makes_it_a_strangers(host)
-    assert "nothing of it was done" in host.user(*argv).err
+    assert texts.says(host.user(*argv).err, "proof-strangers-journal")
     assert victim.read_bytes() == b"export A=1\n"

@@ -22,11 +22,11 @@ from tests.hooks.conftest import HOOKS, SESSION, Answer, Host
 
 IN_PROCESS = True
 
-ASK = "Ultragoal G002 is open: decide, and note it with omo ultragoal steer --kind annotate_ledger."
-PAUSE = "A pause needs a blocker only a person can remove: omo ultragoal classify-blocker."
-COMPLETE = "Not proven complete: open: G002 pending."
+ASK = "ask: steer"
+PAUSE = "pause: classify"
+COMPLETE = "open: G002"
 DENY = {"ask": ASK, "pause": PAUSE, "complete": COMPLETE}
-QUESTION = "Which database should I use?"
+QUESTION = "Which database?"
 ASKED = {"questions": [{"question": QUESTION, "header": "DB", "options": [{"label": "a"}, {"label": "b"}]}]}
 LIMITS = DEFAULT_LIMITS
 
@@ -246,7 +246,7 @@ def test_only_the_leader_changes_the_plan(host: Host, command: str) -> None:
 def test_only_the_leader_ends_plain_ultrawork(host: Host, command: str) -> None:
     host.prompt("ulw fix it")
     called = " ".join(command.split()[:3])
-    assert f"{called} belongs to the leader" in denied(bash(host, command, **AS_SUBAGENT))
+    assert bash(host, command, **AS_SUBAGENT).says_to_agent("tool-leaders-command", command=called)
     assert not denied(bash(host, command))
 
 
@@ -274,8 +274,7 @@ def test_the_third_identical_question_makes_the_run_wait_and_the_gate_stays_shut
     assert host.row()["work"]["ultragoal"]["state"] == "active"
     assert denied(ask(host)) == ASK
     assert host.row()["work"]["ultragoal"]["state"] == "waiting"
-    message = host.stop().json["systemMessage"]
-    assert QUESTION in message
+    assert QUESTION in host.stop().message
     host.stop().assert_silent()
     assert [denied(ask(host)) for _ in range(3)] == [ASK] * 3
     host.prompt("use the first one").assert_silent()
@@ -291,13 +290,13 @@ def test_only_identical_questions_count(host: Host) -> None:
     assert host.stop().blocks
 
 
-@pytest.mark.parametrize("command", ["omo goal pause --reason 'no API key'", "omo goal pause --reason='no API key'"])
+@pytest.mark.parametrize("command", ["omo goal pause --reason 'no key'", "omo goal pause --reason='no key'"])
 def test_the_third_identical_pause_makes_the_run_wait_and_tells_the_user(host: Host, command: str) -> None:
     open_run(host)
     assert all(denied(bash(host, command)) for _ in range(2))
     assert host.stop().blocks
     assert denied(bash(host, command))
-    assert "no API key" in host.stop().json["systemMessage"]
+    assert "no key" in host.stop().message
     assert all(denied(bash(host, command)) for _ in range(4))
 
 
@@ -394,7 +393,9 @@ def test_every_command_is_the_leaders_or_only_reads(group: str, reading: set[str
 )
 def test_other_work_has_its_leader_too(host: Host, kind: str, command: str) -> None:
     put_work(host, kind, open=1, total=1, next="C1")
-    assert "belongs to the leader" in denied(bash(host, command, **AS_SUBAGENT))
+    assert bash(host, command, **AS_SUBAGENT).says_to_agent(
+        "tool-leaders-command", command=" ".join(command.split()[:3])
+    )
     assert not denied(bash(host, command))
 
 
@@ -421,13 +422,12 @@ def test_half_a_letter_in_a_path_does_not_open_what_is_kept(host: Host, place: d
     open_run(host)
     kept = f"{host.state}/\ud800"
     told = host.send("PreToolUse", tool_name="Write", tool_input={"file_path": kept, "content": "x"}, **place)
-    assert "omo's own state" in denied(told)
+    assert told.says_to_agent("tool-own-state")
     patch = (
         f"*** Begin Patch\n*** Add File: \ud800\n+x\n*** Update File: {host.state}/runtime.local.json\n*** End Patch"
     )
-    assert "omo's own state" in denied(
-        host.send("PreToolUse", tool_name="apply_patch", tool_input={"input": patch}, **place)
-    )
+    told = host.send("PreToolUse", tool_name="apply_patch", tool_input={"input": patch}, **place)
+    assert told.says_to_agent("tool-own-state")
 
 
 @pytest.mark.parametrize("tool", ["CronCreate", "ScheduleWakeup"])
@@ -446,4 +446,6 @@ def test_no_timer_types_a_command_for_the_user(host: Host, tool: str, prompt: st
     asked: dict[str, Any] = {"tool_name": tool, "tool_input": {"cron": "* * * * *", "prompt": prompt}}
     assert not denied(host.send("PreToolUse", **asked))
     open_run(host)
-    assert ("only when the user types it" in denied(host.send("PreToolUse", **asked))) == is_refused
+    answer = host.send("PreToolUse", **asked)
+    assert (decided(answer) == "deny") == is_refused
+    assert answer.says_to_agent("tool-only-the-user-types") == is_refused

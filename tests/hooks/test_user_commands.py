@@ -17,12 +17,15 @@ from omo.hooks import user_commands
 from omo.state import ledger, paths, runtime
 from omo.state.rows import EMPTY
 from omo.work import gates
-from tests.hooks.conftest import SESSION, Host
+from tests import texts
+from tests.hooks.conftest import SESSION, Answer, Host
 from tests.project import Project
 from tests.proof.test_base import git
 
 IN_PROCESS = True
-AT_REST = "\nUltrawork is on, and goes on with your next message."
+SKIPS = ("ulw", "done", "--skip-verification", "it cannot be mended here")
+ON_ITS_WORD = ("ulw", "done", "--because", "the rest of it is done")
+AT_REST = "prompt-at-rest"
 
 
 @pytest.fixture
@@ -57,14 +60,13 @@ def reason(answer: Any) -> str:
 
 def test_a_pin_may_leave_the_name_before_the_dashes_away(on: Host) -> None:
     for typed in ("/omo:pin -- grep -q new value", "/omo:pin --timeout 30m -- grep -q old value"):
-        assert "pinned by you: grep -q" in reason(on.prompt(typed))
+        assert on.prompt(typed).says_to_user("gate-pinned", by="you")
     assert [gate.argv for gate in known(on)] == [["grep", "-q", "new", "value"], ["grep", "-q", "old", "value"]]
 
 
 def test_a_pin_keeps_words_directory_time_and_owner_whoever_repeats_it(on: Host) -> None:
-    assert reason(on.prompt("/omo:pin --timeout 30m tests -- grep -q new value")).startswith(
-        "omo: gate tests pinned by you"
-    )
+    told = on.prompt("/omo:pin --timeout 30m tests -- grep -q new value")
+    assert told.says_to_user("gate-pinned", gate="tests", by="you")
     same = ("gate", "add", "tests", "--", "grep", "-q", "new", "value")
     assert agent(on, *same) == 0
     assert agent(on, "gate", "add", "tests", "--", "true") == 3
@@ -82,16 +84,16 @@ def test_a_pin_keeps_words_directory_time_and_owner_whoever_repeats_it(on: Host)
 
 
 def test_what_a_pin_seals_only_the_user_takes_back(on: Host) -> None:
-    told = reason(on.prompt("/omo:pin --sealed 'data/**' --timeout 30m tests -- grep -q new value"))
-    assert told.startswith("omo: gate tests pinned by you: grep -q new value")
-    assert "sealed: data/**" in told
+    told = on.prompt("/omo:pin --sealed 'data/**' --timeout 30m tests -- grep -q new value")
+    assert told.says_to_user("gate-pinned", gate="tests", by="you")
+    assert "sealed: data/**" in reason(told)
     assert agent(on, "gate", "add", "tests", "--", "grep", "-q", "new", "value") == 0
     assert agent(on, "gate", "add", "tests", "--sealed", "more", "--", "grep", "-q", "new", "value") == 3
     assert agent(on, "gate", "add", "mine", "--sealed", "docs", "--sealed", "src", "--", "true") == 0
     assert agent(on, "gate", "add", "mine", "--", "true") == 0
     assert agent(on, "gate", "add", "mine", "--timeout", "5", "--", "true") == 0
     assert sealed(on) == [["data/**"], ["docs", "src"]]
-    assert reason(on.prompt("/omo:unpin tests")) == "omo: gate tests is gone" + AT_REST
+    assert on.prompt("/omo:unpin tests").situations == {"typed-gate-is-gone", AT_REST}
     assert known(on).dropped == [], "it never failed"
     assert sealed(on) == [["docs", "src"]]
 
@@ -116,17 +118,19 @@ MAKEFILE = "check:\n\tgrep -q new value\nlint:\n\ttrue\n"
 
 def test_a_bare_pin_pins_what_the_projects_files_name(host: Host) -> None:
     commit(host, {"Makefile": MAKEFILE, "value": "old\n"})
-    block = host.prompt("ulw make the value new").stdout
-    assert "     (the project's tests: make check)\n" in block
-    assert "when it is complete, omo ulw done, which runs make check. " in host.stop().json["reason"]
-    told = reason(host.prompt("/omo:pin"))
-    assert "tests: make check (Makefile); lint: make lint (Makefile). /omo:unpin NAME" in told
+    turned_on = host.prompt("ulw make the value new")
+    assert turned_on.says_to_agent("hook-project-tests", command="make check")
+    assert host.stop().says_to_agent("stop-nothing-shown-yet", command="make check")
+    told = host.prompt("/omo:pin")
+    named = "tests: make check (Makefile); lint: make lint (Makefile)"
+    assert told.says_to_user("typed-pinned-as-files-name", gates=named)
     assert {gate.name: (gate.by, gate.argv) for gate in known(host)} == {
         "tests": ("user", ["make", "check"]),
         "lint": ("user", ["make", "lint"]),
     }
     host.prompt("/omo:pin tests -- grep -q new value")
-    assert "tests stays as you pinned it: grep -q new value" in reason(host.prompt("/omo:pin"))
+    assert host.prompt("/omo:pin").says_to_user("typed-stays-as-pinned")
+    assert known(host).known("tests").argv == ["grep", "-q", "new", "value"]
     reason(host.prompt("/omo:pin tests"))
     assert known(host).known("tests").argv == ["make", "check"]
 
@@ -147,29 +151,30 @@ def test_a_file_that_differs_from_the_commit_is_not_in_the_block(host: Host) -> 
 
 def test_project_gates_are_the_users_as_they_were_committed(host: Host) -> None:
     settings = ".sisyphus/omo.json"
-    gate = '{"gates": {"unit": "test -f value && grep -q new value"}}'
+    unit = "test -f value && grep -q new value"
+    gate = json.dumps({"gates": {"unit": unit}})
     commit(host, {settings: gate, "Makefile": MAKEFILE, "value": ""})
     host.prompt("ulw go")
     changed = '{"gates": {"unit": "true", "more": "true"}}'
     (host.project / settings).write_text(changed)
-    told = reason(host.prompt("/omo:pin"))
-    assert "unit: sh -c 'test -f value && grep -q new value' (.sisyphus/omo.json, gate unit)" in told
-    assert "In .sisyphus/omo.json, not as committed and so not pinned as yours: unit, more." in told
-    assert "and not as committed: unit, more" in Project(host.project).agent("gate", "suggest", session=SESSION).out
+    told = host.prompt("/omo:pin")
+    assert f"unit: sh -c '{unit}' ({settings}, gate unit)" in reason(told)
+    assert told.says_to_user("typed-not-as-committed", gates="unit, more")
+    suggested = Project(host.project).agent("gate", "suggest", session=SESSION)
+    assert suggested.says("ulw-gates-not-as-committed", gates="unit, more")
     git(host.project, "commit", "-qam", "the agent's")
-    assert "not as committed" in reason(host.prompt("/omo:pin")), "the run began before that"
-    assert [(gate.name, gate.by, gate.argv[-1]) for gate in known(host)] == [
-        ("unit", "user", "test -f value && grep -q new value")
-    ]
+    assert host.prompt("/omo:pin").says_to_user("typed-not-as-committed"), "the run began before that"
+    assert [(gate.name, gate.by, gate.argv[-1]) for gate in known(host)] == [("unit", "user", unit)]
     assert agent(host, "gate", "run") == 3
 
 
 def test_gates_in_a_file_that_was_never_committed_are_nobodys(host: Host) -> None:
     (host.project / ".sisyphus").mkdir()
     (host.project / ".sisyphus" / "omo.json").write_text('{"gates": {"unit": "true"}}')
-    assert "not pinned as yours: unit. Commit the file, or type /omo:pin unit -- COMMAND" in reason(
-        host.prompt("/omo:pin")
-    )
+    told = host.prompt("/omo:pin")
+    assert told.says_to_user("typed-no-check-found")
+    assert told.says_to_user("typed-not-as-committed", gates="unit")
+    assert told.says_to_user("typed-commit-the-file", gate="unit")
     assert len(known(host)) == 0
 
 
@@ -177,8 +182,8 @@ def test_a_gate_of_a_file_runs_where_that_file_is(host: Host) -> None:
     commit(host, {"pkg/Makefile": MAKEFILE, "pkg/value": "new\n", "pkg/src/a": "", "Makefile": "test:\n\tfalse\n"})
     below = str(host.project / "pkg" / "src")
     place: Any = {"env": {"CLAUDE_PROJECT_DIR": below}, "cwd": below}
-    assert "(the project's tests: make check)" in host.prompt("ulw go", **place).stdout
-    assert "tests: make check (in pkg) (pkg/Makefile)" in reason(host.prompt("/omo:pin", **place))
+    assert host.prompt("ulw go", **place).says_to_agent("hook-project-tests", command="make check")
+    assert "make check (in pkg) (pkg/Makefile)" in reason(host.prompt("/omo:pin", **place))
     assert agent(host, "gate", "run") == 0
 
 
@@ -206,16 +211,15 @@ def test_a_pin_as_one_types_it(on: Host, typed: str, name: str, argv: list[str],
 
 
 def test_a_pin_that_does_nothing_names_a_way_that_works(on: Host) -> None:
-    assert "a command is one line; several: /omo:pin NAME -- make lint" in reason(on.prompt("/omo:pin true\nand false"))
-    assert "if that is the gate's name: /omo:pin unit -- COMMAND" in reason(on.prompt("/omo:pin unit pytest"))
-    assert "if that is the gate's name" not in reason(on.prompt("/omo:pin lint, pytest"))
+    assert on.prompt("/omo:pin true\nfalse").says_to_user("typed-one-line")
+    assert on.prompt("/omo:pin unit pytest").says_to_user("typed-if-that-is-the-gates-name", gate="unit")
+    assert not on.prompt("/omo:pin lint, pytest").says_to_user("typed-if-that-is-the-gates-name")
     assert len(known(on)) == 0
 
 
-def begun(host: Host, new: str, source: str = "startup") -> str:
+def begun(host: Host, new: str, source: str = "startup") -> Answer:
     """What a new conversation tells the user first."""
-    answer = host.send("SessionStart", session_id=new, source=source, env={"CLAUDE_PID": new, "CLAUDECODE": "1"})
-    return str(answer.json["systemMessage"]) if answer.stdout else ""
+    return host.send("SessionStart", session_id=new, source=source, env={"CLAUDE_PID": new, "CLAUDECODE": "1"})
 
 
 def pin_in(host: Host, text: str, session: str = SESSION) -> None:
@@ -232,26 +236,22 @@ def test_the_users_pins_hold_in_every_conversation_and_the_agents_do_not(on: Hos
     pin_in(on, "gone -- true")
     on.prompt("/omo:unpin gone")
     assert agent(on, "gate", "add", "mine", "--", "true") == 0
-    told = begun(on, "second", source)
-    assert told.splitlines()[0] == (
-        "omo: pinned by you in this project: tests: grep -q new value (within 1800 s) (sealed: data/**). "
-        "/omo:unpin NAME takes one away."
-    )
+    pins = "tests: grep -q new value (within 1800 s) (sealed: data/**)"
+    assert begun(on, "second", source).says_to_user("prompt-pins-hold", pins=pins)
     assert gates_of(on, "second") == {"tests": ("user", ["grep", "-q", "new", "value"])}
     assert on.row("second") == EMPTY, "nothing is written for a conversation that only began"
-    block = on.prompt("ulw go", session_id="second").stdout
-    assert "(pinned: tests: grep -q new value" in block
-    assert "Open gates, 1 of 1: tests." in on.stop(session_id="second").json["reason"]
+    assert on.prompt("ulw go", session_id="second").says_to_agent("hook-pinned", gate="tests")
+    assert on.stop(session_id="second").says_to_agent("stop-gates-open", left=1, total=1, names="tests")
     for forbidden in (["gate", "add", "tests", "--", "true"], ["gate", "remove", "tests"]):
         assert agent(on, *forbidden, session="second") == 3
 
 
 def test_what_is_taken_away_anywhere_is_gone_everywhere(on: Host) -> None:
     pin_in(on, "tests -- grep -q new value")
-    assert "tests" in begun(on, "second")
+    assert "tests" in begun(on, "second").message
     assert agent(on, "gate", "add", "own", "--", "true", session="third") == 0
     on.prompt("/omo:unpin tests", session_id="second")
-    assert begun(on, "fourth") == "", "where nothing is pinned nothing is said"
+    begun(on, "fourth").assert_silent()  # where nothing is pinned
     assert [gates_of(on, name) for name in (SESSION, "second")] == [{}, {}]
     pin_in(on, "own -- false", session="second")
     on.prompt("/omo:unpin own", session_id="fourth")
@@ -279,7 +279,7 @@ def test_a_row_that_somebody_wrote_into_a_file_becomes_nobodys_pin(on: Host, is_
     if is_chained:
         forged |= {"seq": last["seq"] + 1, "prev": ledger.head_of(str(path)).digest}
     path.write_text(path.read_text() + json.dumps(forged) + "\n")
-    assert "forged" not in begun(on, "second")
+    assert "forged" not in begun(on, "second").message
     assert gates_of(on, "second") == {"tests": ("user", ["true"])}
     Path(on.state, "pins").write_text(json.dumps(forged))
     runtime_file = Path(on.state, "runtime.local.json")
@@ -319,29 +319,33 @@ def test_of_several_names_all_are_allowed_or_none(on: Host) -> None:
     on.prompt("/omo:pin tests -- grep -q new value")
     (on.root / "value").write_text("other\n")
     before = on.events()
-    assert "'nothing' is no gate, no file, and no test that omo has seen run" in reason(
-        on.prompt("/omo:allow tests value nothing")
-    )
+    refused = on.prompt("/omo:allow tests value nothing")
+    assert refused.says_to_user("typed-allow-unknown", name="nothing")
     assert on.events() == before
-    both = "gate tests and the change of value, as it is now, are let through by you, and the end will say so"
-    assert reason(on.prompt("/omo:allow tests value")) == f"omo: {both}{AT_REST}"
+    both = on.prompt("/omo:allow tests value")
+    assert both.says_to_user("prompt-gate-and-change-allowed", gate="tests", path="value")
+    assert both.says_to_user(AT_REST)
 
 
 def test_an_end_that_stands_already_is_not_said_to_name_what_is_allowed_after_it(on: Host) -> None:
     on.prompt("/omo:pin tests -- grep -q new value")
     (on.root / "value").write_text("new\n")
     assert agent(on, "ulw", "done") == 0
-    assert reason(on.prompt("/omo:allow tests")) == "omo: gate tests is let through by you"
+    told = on.prompt("/omo:allow tests")
+    assert told.situations == {"prompt-gate-allowed-after-end"}
+    assert told.blocks
 
 
 def test_a_time_out_of_the_users_gate_waits_for_them_and_names_the_line(on: Host) -> None:
-    pinned = reason(on.prompt("/omo:pin --timeout 0.2s slow -- sh -c 'tail -f value; true'"))
-    assert pinned == f"omo: gate slow pinned by you: sh -c 'tail -f value; true' (within 0.2 s){AT_REST}"
+    command = "sh -c 'tail -f value; true'"
+    pinned = on.prompt(f"/omo:pin --timeout 0.2s slow -- {command}")
+    assert pinned.says_to_user("gate-pinned", gate="slow", by="you", command=f"{command} (within 0.2 s)")
+    assert pinned.says_to_user(AT_REST)
     assert agent(on, "gate", "run") == 4
     assert on.row()["work"]["ulw"]["state"] == "waiting"
-    told = on.stop().json["systemMessage"]
-    assert "gate slow, which you pinned, did not end within 0.2 s" in told
-    assert "/omo:pin --timeout 1m slow -- sh -c 'tail -f value; true'" in told
+    told = on.stop()
+    assert told.says_to_user("stop-pinned-gate-timed-out", gate="slow", seconds=0.2)
+    assert told.says_to_user("stop-more-time", command=f"/omo:pin --timeout 1m slow -- {command}")
     on.prompt("/omo:pin --timeout 1m slow -- true")
     assert on.row()["work"]["ulw"]["state"] == "active"
 
@@ -353,27 +357,26 @@ def test_what_they_take_away_again_stands_in_the_way_of_no_proof_and_is_told(on:
     assert agent(on, "ulw", "done") == 3
     on.prompt("/omo:unpin docs")
     assert agent(on, "ulw", "done") == 0
-    told = on.stop().json["systemMessage"]
-    assert told.startswith(
-        "omo: ended with exceptions: gate docs (test -s CHANGES.md) failed (let through by the user: it was removed); "
-        "gate tests (grep -q new value), pinned by the user, fails without the work"
-    )
+    told = on.stop()
+    assert told.says_to_user("end-exception-gate-removed", gate="docs", command="test -s CHANGES.md")
+    assert told.says_to_user("end-gate-fails-without-work", gate="tests", exit=1)
 
 
 def test_all_gates_that_hold_the_work_up_are_let_through_by_the_one_line_that_is_named(on: Host) -> None:
     for name in ("tests", "docs"):
         on.prompt(f"/omo:pin {name} -- grep -q new value")
     (on.project / "other").write_text("work\n")
-    assert agent(on, "ulw", "done", "--skip-verification", "it cannot be mended here") == 3
-    assert "To let it through, type /omo:allow tests docs." in on.stop().json["systemMessage"]
-    assert "gate tests and gate docs are let through by you" in reason(on.prompt("/omo:allow tests docs"))
-    assert agent(on, "ulw", "done", "--because", "the rest of it is done") == 0
+    assert agent(on, *SKIPS) == 3
+    assert on.stop().says_to_user("stop-way-to-allow", command="/omo:allow tests docs")
+    told = on.prompt("/omo:allow tests docs")
+    assert told.says_to_user("prompt-gates-allowed", gate="tests", second="docs")
+    assert agent(on, *ON_ITS_WORD) == 0
 
 
 @pytest.mark.parametrize(
     "asks",
     [
-        ("ulw", "done", "--skip-verification", "it cannot be mended here"),
+        SKIPS,
         ("gate", "record", "tests", "--pre-existing", "--evidence", "it failed before I came"),
     ],
 )
@@ -385,20 +388,21 @@ def test_the_users_failing_gate_waits_for_the_user_and_only_they_let_it_through(
     agent(on, "gate", "run")
     assert agent(on, *asks) == 3
     assert on.row()["work"]["ulw"]["state"] == "waiting"
-    assert on.stop().json["systemMessage"].endswith("finish all the same. To let it through, type /omo:allow tests.")
-    told = on.prompt("please look at it once more", env={"CLAUDECODE": "1"}).json["systemMessage"]
-    assert "goes on. /omo:allow tests lets it through. /omo:stop-continuation ends it." in told
+    waiting = on.stop()
+    assert waiting.says_to_user("stop-agent-asks-to-finish")
+    assert waiting.says_to_user("stop-way-to-allow", command="/omo:allow tests")
+    told = on.prompt("please look at it once more", env={"CLAUDECODE": "1"})
+    assert told.says_to_user("prompt-answer-goes-on")
+    assert told.says_to_user("prompt-allow-lets-it-through", command="/omo:allow tests")
+    assert "/omo:stop-continuation" in told.message
     assert on.row()["work"]["ulw"]["state"] == "active"
-    assert agent(on, "ulw", "done", "--because", "the rest of it is done") == 3
-    assert "gate tests is let through by you" in reason(on.prompt("/omo:allow tests"))
-    assert agent(on, "ulw", "done", "--because", "the rest of it is done") == 0
+    assert agent(on, *ON_ITS_WORD) == 3
+    assert on.prompt("/omo:allow tests").says_to_user("prompt-gate-allowed", gate="tests")
+    assert agent(on, *ON_ITS_WORD) == 0
     assert on.prompt("/omo:status").json["reason"].count("Override") == 1, (
         "it is let through once, and so it is counted"
     )
-    told = on.stop().json["systemMessage"]
-    assert told.startswith(
-        "omo: ended with exceptions: gate tests fails (exit 1) (let through by the user: /omo:allow); "
-    )
+    assert on.stop().says_to_user("end-exception-gate-allowed", gate="tests", exit=1)
 
 
 def test_what_the_user_records_themselves_is_asked_of_nobody(on: Host) -> None:
@@ -410,35 +414,32 @@ def test_what_the_user_records_themselves_is_asked_of_nobody(on: Host) -> None:
 
 
 def test_a_change_is_let_through_after_an_end_on_the_agents_word_which_is_taken_up_again(on: Host) -> None:
-    assert agent(on, "ulw", "done", "--because", "there was nothing to change") == 0
+    assert agent(on, *ON_ITS_WORD) == 0
     on.stop()
-    assert "did nothing: value is as it was when the run began" in reason(on.prompt("/omo:allow value"))
+    assert on.prompt("/omo:allow value").says_to_user("typed-allow-unchanged", path="value")
     (on.project / "value").write_text("new\n")
-    assert reason(on.prompt("/omo:allow value")) == (
-        f"omo: the change of value, as it is now, is let through by you; the work is to be called done anew{AT_REST}"
-    )
+    told = on.prompt("/omo:allow value")
+    assert told.situations == {"prompt-change-allowed-after-end", "typed-work-to-be-called-done", AT_REST}
     assert "omo ulw done" in reason(on.stop())
     on.prompt("/omo:stop-continuation")
-    assert "did nothing: nothing is on in this conversation for which value" in reason(on.prompt("/omo:allow value"))
+    assert on.prompt("/omo:allow value").says_to_user("typed-allow-nothing-on", name="value")
 
 
 def test_an_end_that_was_not_told_is_told_with_that_of_the_next_task(on: Host) -> None:
-    assert agent(on, "ulw", "done", "--because", "there was nothing to change") == 0
-    on.prompt("ulw make the value newer")
-    assert agent(on, "ulw", "done", "--because", "it is new enough already") == 0
-    on.prompt("ulw go on")
-    assert agent(on, "ulw", "done", "--because", "it is as new as can be") == 0
-    assert "“there was nothing to change”" in on.row()["work"]["ulw"]["earlier"]["why"]
+    for task, why in (("newer", "why-a-first"), ("newer still", "why-a-second"), ("go on", "why-a-third")):
+        on.prompt(f"ulw {task}")
+        assert agent(on, "ulw", "done", "--because", why) == 0
+    assert "“why-a-first”" in on.row()["work"]["ulw"]["earlier"]["why"]
 
 
 def test_what_waited_for_a_leave_goes_on_with_the_next_message_and_calls_no_failure_a_pass(on: Host) -> None:
     on.prompt("/omo:pin tests -- grep -q new value")
     agent(on, "gate", "run")
-    agent(on, "ulw", "done", "--skip-verification", "it cannot be mended here")
-    assert reason(on.prompt("/omo:allow tests")) == (
-        f"omo: gate tests is let through by you, and the end will say so{AT_REST}"
-    )
-    assert "No gate was open when they last ran: if the task is complete" in reason(on.stop())
+    agent(on, *SKIPS)
+    assert on.prompt("/omo:allow tests").situations == {"prompt-gate-allowed", AT_REST}
+    held = on.stop()
+    assert held.blocks
+    assert held.says_to_agent("stop-no-gate-open")
 
 
 def test_the_commands_are_no_words_of_the_agents(on: Host) -> None:
@@ -475,11 +476,11 @@ def test_whatever_lies_in_the_project_the_run_is_armed(on: Host) -> None:
     os.mkfifo(on.project / "pipe")
     (on.project / "nested").mkdir()
     git(on.project / "nested", "init", "-q")
-    assert "Ultrawork is on again" in on.prompt("ulw go on with it").stdout
+    assert on.prompt("ulw go on").says_to_agent("prompt-on-again")
     assert on.row()["ulw"]["enabled"] is True
     assert agent(on, "gate", "add", "t", "--", "true") == 0
     assert agent(on, "gate", "run") == 0
-    assert agent(on, "ulw", "done", "--because", "all of it is there") == 0
+    assert agent(on, *ON_ITS_WORD) == 0
 
 
 def test_status_and_report_are_answered_without_the_model(on: Host) -> None:
@@ -487,10 +488,10 @@ def test_status_and_report_are_answered_without_the_model(on: Host) -> None:
     on.prompt("/omo:pin tests -- grep -q new value")
     shown = reason(on.prompt("/omo:status", env={"LANG": "C.UTF-8"}))
     assert shown.startswith("omo status\nultrawork active")
-    assert "○  tests  not run  grep -q new value" in shown
+    assert texts.says(shown, "status-gate-not-run", gate="tests")
     assert "\x1b" not in shown
     assert max(map(len, shown.splitlines())) <= 70
-    told, path = reason(on.prompt("/omo:report")).removesuffix(AT_REST).splitlines()[1:]
+    told, path = reason(on.prompt("/omo:report")).splitlines()[1:3]
     assert told.startswith("NOT proven: ")
     assert Path(path).read_text("utf-8").startswith("<!")
     for somebody_elses in ("/status", "/report"):
@@ -502,20 +503,22 @@ def test_status_and_report_are_answered_without_the_model(on: Host) -> None:
 )
 def test_an_answer_without_the_model_says_that_the_work_waits_for_a_message(on: Host, typed: str) -> None:
     # A slash command typed at work comes when the turn is over: nobody is sent back by it, and the run is still on.
-    assert reason(on.prompt(typed)).endswith(AT_REST)
+    assert texts.says(reason(on.prompt(typed)).splitlines()[-1], AT_REST)
     on.prompt("stop")
-    assert "your next message" not in reason(on.prompt(typed))
+    assert not texts.says(reason(on.prompt(typed)), AT_REST)
 
 
 def test_status_where_nothing_is_on_writes_nothing(host: Host, files: Callable[[], dict[str, bytes]]) -> None:
     before = files()
-    assert "Nothing is on in this project." in reason(host.prompt("/omo:status"))
-    told = reason(host.prompt("/omo:report", env={"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}))
-    assert told == f"omo: session {SESSION} has nothing to report\n  fix: omo status --all"
+    assert host.prompt("/omo:status").says_to_user("status-nothing-on")
+    told = host.prompt("/omo:report", env={"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION})
+    assert told.says_to_user("report-nothing", session=SESSION)
+    assert reason(told).endswith("omo status --all")
     assert files() == before
 
 
 def test_a_view_that_takes_too_long_names_the_command(on: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(user_commands, "LONGEST_LOOK", 0.001)
-    told = "omo: it takes longer than 0.001 s; type `omo report` in a terminal."
-    assert reason(on.prompt("/omo:report")) == told + AT_REST
+    told = on.prompt("/omo:report")
+    assert told.says_to_user("typed-takes-too-long", seconds=0.001, command="report")
+    assert told.situations == {"typed-takes-too-long", AT_REST}

@@ -11,7 +11,7 @@ from typing import Any
 
 from omo.digest import sha256
 from omo.work.status import NextStep
-from omo.workflows.ultraplan.critique import DIMENSIONS
+from omo.workflows.ultraplan.flow import DIMENSIONS
 from tests.hunt.walk import Move, Walk, Workflow
 from tests.project import Ran
 from tests.stories.ultragoal import CLEAN

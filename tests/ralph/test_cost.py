@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from bench.cli import COUNTING
+from tests.cli.test_packages import OF_WRITERS, loaded, modules_of
 from tests.ralph.project import RALPH, Project, answer, criterion, judged_criterion, make_project
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +56,17 @@ def begun(directory: Path) -> Project:
     made = make_project(directory)
     made.start(judged_criterion(1), criterion(2))
     return made
+
+
+@pytest.mark.parametrize("verb", ["start", "status", "judge"])
+def test_its_commands_load_none_of_the_rare_packages(project: Project, verb: str) -> None:
+    project.prompt("ulw fix it")
+    assert loaded(project, "ralph", verb) == set()
+
+
+def test_a_look_loads_neither_filelock_nor_orjson(project: Project) -> None:
+    project.prompt("ulw fix it")
+    assert modules_of(project, "ralph", "status") & OF_WRITERS == set()
 
 
 @pytest.mark.parametrize("earlier", [0, 200])

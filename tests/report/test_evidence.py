@@ -184,7 +184,7 @@ def test_a_plan_that_cannot_be_audited_any_more_is_not_proven(tmp_path: Path) ->
     found = gathered(desk.root, desk.now)
     assert found.verdict.text.startswith("NOT proven: what ultraplan says cannot be believed (")
     (part,) = found.parts
-    assert [(item.status, item.mark, item.receipt) for item in part.view.items] == [("seen then", "stale", "stale")] * 2
+    assert [(item.status, item.mark, item.receipt) for item in part.view.items] == [("pass", "stale", "stale")] * 2
     assert found.notices[0].what == "damaged"
 
 
@@ -203,7 +203,7 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
     desk = ultraplan.make_project(tmp_path, steps=2, step2={"On failure": "skip — it can be left out"})
     started = desk.start()
     finding = {"dimension": "scope", "text": "step 2 names no test", "severity": "advisory", "line": 12}
-    row = {"kind": "critique", "digest": started.state.plan, "clean": True, "findings": [finding]}
+    row = {"kind": "critique", "digest": started.state.terms.plan, "clean": True, "findings": [finding]}
     reviews: Journal = critique.reviews(desk.state)
     reviews.change(lambda rows: (None, [row]), actor="hook", now=desk.now, wait=5.0)
     plans.carry_out(desk.root, 1)

@@ -13,6 +13,8 @@ from omo.state import ledger, store
 from tests.kept import copied, shared
 from tests.project import Project, git
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 NO_NEWLINE = b"export SECRET=1"  # the end of a ledger would be taken for a torn row
 GOAL = "id: G1\ntitle: the value is newer\nroutine: true\nblocked_by: null\n"
 CRITERIA = """
@@ -43,7 +45,7 @@ def story(project: Project) -> None:
         lambda: project.omo("evidence", "replay", "--", "sh", "check.sh"),
         lambda: project.omo("verify", "add", "--file", "-", stdin=GOAL),
         lambda: project.omo("verify", "begin", "G1"),
-        lambda: project.omo("ralph", "start", "--criteria", str(project.write("../criteria.json", CRITERIA))),
+        lambda: project.omo("laps", "start", "--criteria", str(project.write("../criteria.json", CRITERIA))),
         lambda: project.agent_ends("general-purpose"),
         lambda: project.stop(),
         lambda: project.omo("report", by="user"),

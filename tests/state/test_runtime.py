@@ -169,7 +169,7 @@ def test_a_forged_end_is_made_good_by_no_later_event_and_by_no_edit(state: str) 
 @pytest.mark.parametrize("one", ["active", "waiting"])
 def test_only_what_the_user_or_an_end_says_needs_a_word_of_the_ledger(state: str, one: str) -> None:
     put(state, "a", MINIMUM_ROW)
-    by_hand(state, "a", work={"ulw": {"state": one, "outcome": "x"}, "ralph": "odd"})
+    by_hand(state, "a", work={"ulw": {"state": one, "outcome": "x"}, "ultraplan": "odd"})
     assert (seen(state, "a"), runtime.ledger_problems(state, "a")) == ([], [])
 
 

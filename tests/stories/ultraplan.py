@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from omo.work.outcome import ATTESTED, ENDED, PROVEN, WAIVED
-from omo.workflows.ultraplan.critique import DIMENSIONS
+from omo.workflows.ultraplan.flow import DIMENSIONS
 from tests.stories.play import HELD, SESSION, SILENT, Play, ending
 
 UNREVIEWED = '--unreviewed "I think the plan is good enough"'

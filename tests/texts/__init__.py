@@ -10,12 +10,12 @@ def situations(text: str) -> set[str]:
     return {told.row.name for line in text.splitlines() for told in table().told(line)[0]}
 
 
-def says(text: str, situation: str, **values: object) -> bool:
+def says(text: str, situation: str, /, **values: object) -> bool:
     """Return whether a text tells this situation, with these values in its placeholders."""
     return says_by(table(), text, situation, **values)
 
 
-def says_by(rows: Table, text: str, situation: str, **values: object) -> bool:
+def says_by(rows: Table, text: str, situation: str, /, **values: object) -> bool:
     row = rows.named(situation)
     if unknown := values.keys() - set(row.parts[1::2]):
         raise LookupError(f"{situation} has no placeholder {', '.join(sorted(unknown))}: {row.text}")

@@ -60,10 +60,9 @@ class Repo:
         allowed: Collection[str] = (),
     ) -> Audit:
         try:
-            history = history_since(self.root, base or self.base)
+            return audit_history(document, history_since(self.root, base or self.base), skipped or {}, allowed)
         except NotEvaluable as error:
             return unknown(document, error)
-        return audit_history(document, history, skipped or {}, allowed)
 
 
 def run_git(root: Path, *arguments: str, stdin: str | None = None, **environ: str) -> str:

@@ -17,6 +17,7 @@ from omo.work import agents
 from omo.work.run import Caller
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.document import parse
+from omo.workflows.ultraplan.flow import CRITIC, DIMENSIONS
 from omo.workflows.ultraplan.models import Document
 from tests.ultraplan.plans import plan_text
 
@@ -26,7 +27,7 @@ PLAN = parse(plan_text(2), "plan.md")
 EDITED = parse(plan_text(2) + "\nOne more line.\n", "plan.md")
 BLOCKING = {"dimension": "manifest-quality", "severity": "blocking", "text": "an empty file would do", "line": 12}
 ADVISORY = {**BLOCKING, "severity": "advisory"}
-PASSED = dict.fromkeys(critique.DIMENSIONS, "pass")
+PASSED = dict.fromkeys(DIMENSIONS, "pass")
 
 
 def answer(document: Document = PLAN, **changes: Any) -> str:
@@ -53,7 +54,7 @@ def hear(root: Path, message: str, agent: str = "omo:critic", session: str = SES
 
 
 def said_by_critic(root: Path, place: Caller, message: str, document: Document = PLAN) -> critique.CriticVerdict:
-    agents.expect(place, critique.CRITIC)
+    agents.expect(place, CRITIC.agent)
     hear(root, message)
     verdict = critique.record(place, document)
     assert verdict is not None
@@ -64,14 +65,14 @@ def test_the_critic_of_a_conversation_that_asked_and_is_over_counts_for_the_next
     other = Caller(place.state, str(root), "other", "agent", NOW, 5.0)
     hear(root, answer(), session="other")
     assert critique.record(place, PLAN) is None, "nobody asked it there"
-    agents.expect(other, critique.CRITIC)
+    agents.expect(other, CRITIC.agent)
     hear(root, answer(), session="other")
     assert critique.record(place, PLAN) is not None
     assert critique.record(place, EDITED) is None
 
 
 def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: Caller) -> None:
-    agents.expect(place, critique.CRITIC)
+    agents.expect(place, CRITIC.agent)
     hear(root, answer(verdict="findings", findings=[BLOCKING]))
     events = Path(paths.events_file(place.state, SESSION))
     events.write_text(events.read_text().replace("an empty file would do", "nothing"))
@@ -95,7 +96,7 @@ def test_asking_another_critic_about_the_same_text_unsays_nothing(root: Path, pl
     assert not said_by_critic(root, place, answer()).is_clean
     assert not critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))
     other = Caller(place.state, str(root), "other", "agent", NOW, 5.0)
-    agents.expect(other, critique.CRITIC)
+    agents.expect(other, CRITIC.agent)
     hear(root, answer(), session="other")
     critique.record(other, PLAN)
     assert not critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))
@@ -157,7 +158,7 @@ def test_the_form_that_is_quoted_before_the_answer_is_not_the_answer(place: Call
 def test_the_brief_names_path_digest_every_dimension_and_a_form_that_can_be_filled_in() -> None:
     brief = critique.brief(PLAN)
     assert PLAN.path in brief
-    assert all(f"- {name}: " in brief for name in critique.DIMENSIONS)
+    assert all(f"- {name}: " in brief for name in DIMENSIONS)
     form = json.loads(brief.partition("```json\n")[2].partition("```")[0])
     assert form["plan_digest"] == PLAN.digest
     assert set(form) == set(critique.CriticVerdict.model_fields)

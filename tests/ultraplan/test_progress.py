@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.document import parse
+from omo.workflows.ultraplan.flow import DIMENSIONS
 from tests.project import Project
 from tests.ultraplan.plans import begin_repository, carry_out, plan_text
 
@@ -22,7 +22,7 @@ def critic(project: Project) -> None:
     said = {
         "verdict": "clean",
         "plan_digest": parse((project.root / "plan.md").read_text(), "plan.md").digest,
-        "dimensions": dict.fromkeys(critique.DIMENSIONS, "pass"),
+        "dimensions": dict.fromkeys(DIMENSIONS, "pass"),
         "findings": [],
     }
     project.agent_ends("omo:critic", json.dumps(said))

@@ -10,6 +10,8 @@ import pytest
 from tests.hunt.walk import Died, death
 from tests.project import Project
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 CRITERIA = {
     "criteria": [
         {"id": "C1", "description": "NOTES is there", "checks": [{"id": "there", "type": "path", "path": "NOTES"}]}
@@ -23,14 +25,14 @@ def given_up(project: Project) -> Project:
     project.commit()
     file = project.root.parent / "criteria.json"
     file.write_text(json.dumps(CRITERIA), encoding="utf-8")
-    project.prompt("/omo:ralph write NOTES")
-    project.check("ralph", "start", "--criteria", str(file))
-    project.check("ralph", "abandon", "it is not worth the time")
-    assert "gave up ralph run" in project.stop().message
+    project.prompt("/omo:laps write NOTES")
+    project.check("laps", "start", "--criteria", str(file))
+    project.check("laps", "abandon", "it is not worth the time")
+    assert "gave up laps run" in project.stop().message
     return project
 
 
-@pytest.mark.parametrize("prompt", ["ulw write a note instead", "/omo:ultragoal a note instead", "/omo:ralph a note"])
+@pytest.mark.parametrize("prompt", ["ulw write a note instead", "/omo:ultragoal a note instead", "/omo:laps a note"])
 def test_a_new_request_of_the_users_is_not_held_to_it(given_up: Project, prompt: str) -> None:
     given_up.prompt(prompt)
     assert "givenUp" not in given_up.row()
@@ -41,12 +43,12 @@ def test_a_run_that_was_given_up_is_named_also_where_that_was_killed(project: Pr
     project.commit()
     file = project.root.parent / "criteria.json"
     file.write_text(json.dumps(CRITERIA), encoding="utf-8")
-    project.prompt("/omo:ralph write NOTES")
-    project.check("ralph", "start", "--criteria", str(file))
+    project.prompt("/omo:laps write NOTES")
+    project.check("laps", "start", "--criteria", str(file))
     with contextlib.suppress(Died), death(write):
-        project.agent("ralph", "abandon", "it is not worth the time")
-    out = project.check("ralph", "status").out
-    assert "gave up ralph run" not in out or "givenUp" in project.row(), out
+        project.agent("laps", "abandon", "it is not worth the time")
+    out = project.check("laps", "status").out
+    assert "gave up laps run" not in out or "givenUp" in project.row(), out
 
 
 def test_a_plan_that_waits_is_held_to_the_one_it_was_made_in_place_of(project: Project) -> None:

@@ -12,6 +12,7 @@ from omo.json_text import Json, dumps
 from omo.result import Result
 from omo.state import ownership, records, runtime
 from omo.state.rows import EMPTY
+from omo.stop import rules
 from omo.table import name_of
 from omo.text import block, clip
 from omo.views import lines, project
@@ -186,7 +187,7 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
             if begun & begins:
                 return None
             words = f" {dumps(clip(str(row['text']), LONGEST_TEXT))}" if row.get("text") else ""
-            why = f"the user typed /omo:{asked}{words}, and {table.not_begun(asked, 'nothing of it was begun')}"
+            why = f"the user typed /omo:{asked}{words}, and {table.not_begun(asked)}"
             return NextStep("start", why, _beginning(workflow, asked, row))
         begun.add(kind)
     return None
@@ -219,7 +220,7 @@ def _nothing_is_on(context: Context, session: str, rows: Json) -> Result:
             why = f"left open by session {clip(other, lines.LONGEST_NAME)}: {works}"
             step = NextStep("resume", why, (Command(("omo", "resume", other)),))
             return _off(session, step, [*_in_words(step), lines.HOW_TO_START])
-    return _off(session, NextStep("start", "nothing is on in this session"), [lines.HOW_TO_START])
+    return _off(session, NextStep("start", rules.NOTHING_IS_ON), [lines.HOW_TO_START])
 
 
 def _off(session: str, step: NextStep, text: list[str], where: str = "session") -> Result:

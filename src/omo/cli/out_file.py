@@ -13,6 +13,12 @@ from omo.state import ownership, store
 from omo.text import clip
 
 ANOTHER = "name another file, or leave --out away"
+ABOUT = "write it there (default: below the state directory)"
+
+
+def not_the_agents(fix: str) -> Refused:
+    """Return the refusal of --out to an agent."""
+    return Refused("--out is the user's: it writes where they say", fix=fix)
 
 
 def write(context: Context, out: str, text: str, marker: str, what: str) -> str:

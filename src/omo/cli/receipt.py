@@ -30,7 +30,7 @@ def register(commands: options.Commands) -> None:
     writing = options.command(
         verbs, "write", "write the receipt of a proven run for the commit that is checked out", write
     )
-    writing.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
+    writing.add_argument("--out", metavar="FILE", help=out_file.ABOUT)
     about = "make its experiment again in this checkout: "
     about += "0 it holds, 3 a line does not, 4 a gate cannot start here, 77 nobody said yes"
     verifying = options.command(verbs, "verify", about, verify, session=False)
@@ -44,7 +44,7 @@ def register(commands: options.Commands) -> None:
 
 def write(arguments: argparse.Namespace, context: Context) -> Result:
     if context.is_agent and context.may_come_from_agent and arguments.out is not None:
-        raise Refused("--out is the user's: it writes where they say", fix="omo receipt write")
+        raise out_file.not_the_agents("omo receipt write")
     name = context.judged_session(arguments.session)
     text = receipt_of(context, name)
     path = _write_file(context, arguments.out, text)

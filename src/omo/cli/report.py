@@ -28,17 +28,14 @@ def register(commands: options.Commands) -> None:
     parser = options.top_command(commands, "report", run)
     about = "one run only, also an earlier one; of ultrawork a conversation's last"
     parser.add_argument("--run", metavar="ID", dest="run_id", help=about)
-    parser.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
+    parser.add_argument("--out", metavar="FILE", help=out_file.ABOUT)
     parser.add_argument("--md", action="store_true", help="Markdown for a pull request, printed unless --out is given")
     options.add_exit_code(parser)
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     if context.is_agent and arguments.out is not None:
-        raise Refused(
-            "--out is the user's: it writes where they say",
-            fix="omo report writes the page and names it, omo report --md prints",
-        )
+        raise out_file.not_the_agents("omo report writes the page and names it, omo report --md prints")
     chosen = arguments.run_id or ""
     if arguments.exit_code and not chosen:
         name = context.judged_session(arguments.session)

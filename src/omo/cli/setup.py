@@ -20,7 +20,7 @@ from omo import options, table
 from omo.context import Context, plugin_root
 from omo.errors import BadInput, Refused, Unreadable, Unwritable
 from omo.hosts import launcher, setups
-from omo.hosts.setups import HostSetup, read_object
+from omo.hosts.setups import SET_HOME, HostSetup, read_object
 from omo.result import Result
 from omo.safe_open import regular_file
 from omo.state import STATE_DIR, ownership, paths, records, runtime
@@ -85,7 +85,7 @@ class Installation:
     def user_home(self) -> Path:
         home = self.context.environ.get("HOME")
         if not home:
-            raise BadInput("HOME is unset", fix="set HOME to the user's home directory")
+            raise BadInput("HOME is unset", fix=SET_HOME)
         return Path(home)
 
     @property

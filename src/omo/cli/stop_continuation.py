@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from omo import options
-from omo.context import MOST_NAMED, Context
+from omo.context import MOST_NAMED, UNCLEAR_SESSION, Context
 from omo.errors import BadInput, Refused
 from omo.result import Result
 from omo.state import ownership, runtime
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         names = context.live_sessions()
     if len(names) > 1 and not arguments.all:
         fix = f"all of them: omo stop-continuation --all; one of them: --session ID ({listed(names, MOST_NAMED)})"
-        raise BadInput("which session is meant is not clear", fix=fix)
+        raise BadInput(UNCLEAR_SESSION, fix=fix)
     ended: list[str] = []
     idle: list[str] = []
     for name in names:

@@ -13,7 +13,7 @@ from typing import Any
 from omo.context import plugin_root
 from omo.engine.answers import judge_command
 from omo.engine.case import Case, CaseRow, method
-from omo.engine.flow import Flow, RoundStep
+from omo.engine.flow import RoundStep
 from omo.engine.hearing import heard
 from omo.engine.runs import CaseRun
 from omo.errors import Refused
@@ -92,11 +92,11 @@ def step_brief(run: CaseRun, step: RoundStep) -> str:
     return "\n\n".join([task, *_asked_for(run, case), ending])
 
 
-def item_brief(flow: Flow, step: RoundStep, item: str, known: Sequence[str], form: Mapping[str, Any]) -> str:
+def item_brief(step: RoundStep, item: str, known: Sequence[str], form: Mapping[str, Any]) -> str:
     """Return what the agent of a step is asked about one item, of which this is `known`; and how it is to answer."""
     parts = [f"{step.task.format(item=item, plugin=plugin_root())} {NOBODYS_WORD}", *known]
     if form:
-        shown = json.dumps({flow.unit: item, **form}, ensure_ascii=False)
+        shown = json.dumps(form, ensure_ascii=False)
         parts.append(f"End with exactly one JSON object in this form:\n```json\n{shown}\n```")
     return "\n\n".join(parts) + "\n"
 
@@ -104,9 +104,9 @@ def item_brief(flow: Flow, step: RoundStep, item: str, known: Sequence[str], for
 def asked_later(run: CaseRun, case: Case) -> list[str]:
     """Return what the user typed for the run since it began. It is judged against that too: "more asked for under
     way"."""
-    rows = requests.later(run.caller.events, run.flow.name, str(case.started.get("ts")))
+    rows = requests.later(run.caller.events, run.flow.name, case.started_at)
     if run.flow.is_filed:  # what was typed before it was filed says what it is for
-        rows = requests.rows_since(run.caller.events, run.flow.name, str(case.started.get("ts")))
+        rows = requests.rows_since(run.caller.events, run.flow.name, case.started_at)
     return [requests.text_of(row) for row in rows if not requests.names_data(row)]
 
 

@@ -193,7 +193,7 @@ def _asked(flow: Flow, caller: Caller, previous: Case | None, given: str, *, is_
     if caller.by == "user" and previous is not None and previous.how != "pass":
         goes_on_from = previous  # in their own terminal the user goes on also with what they have ended
     typed = requests.typed(caller.events, flow.name)
-    since = requests.typed(typed, flow.name, str(previous.started.get("ts")) if previous is not None else "")
+    since = requests.typed(typed, flow.name, previous.started_at if previous is not None else "")
     said = [row for row in since if row.get("text") and not requests.names_data(row)]
     request: Request | None = None
     if said:

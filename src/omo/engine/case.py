@@ -65,7 +65,7 @@ class ItemResult(TypedDict, total=False):
     cached_from: int | None  # the round that ran its checks, if an earlier one did
     suggested_action: str
     kept: dict[str, int]  # by its key, the round that ran a check whose result a later round may reuse
-    notes: list[str]
+    notes: list[str]  # what else was seen of it
     overrides: list[str]  # what was let through without its proof
 
 
@@ -301,6 +301,8 @@ class Case:
     waiting: CaseRow | None = None  # until a round is opened
     is_changed: bool = False  # what it asks for, while it was under way
     looked: CaseRow = field(default_factory=NO_ROW.copy)  # the last look at the checks of this round
+    seen: dict[str, ItemResult] = field(default_factory=dict)  # what was seen of its items now, outside of a judgement
+    unseen: str = ""  # why nobody can say how they stand now
     ready_at: str = ""  # what shows the work is no older
     tree_of_end: str = ""  # the files on which the end was last seen to hold
 
@@ -359,6 +361,23 @@ class Case:
         return str(self.ended["how"]) if self.ended is not None else ""
 
     @property
+    def ending(self) -> CaseRow:
+        """The row of its end; an empty one while it is open."""
+        return self.ended or NO_ROW
+
+    @property
+    def started_at(self) -> str:
+        return str(self.started.get("ts") or "")
+
+    @property
+    def started_by(self) -> str:
+        return str(self.started.get("actor") or "agent")
+
+    def last_row(self, kind: str) -> CaseRow:
+        """Return the newest row of a kind; an empty one if there is none."""
+        return next((row for row in reversed(self.rows) if row["kind"] == kind), NO_ROW)
+
+    @property
     def waits_for_user(self) -> bool:
         """Whether it ended in a way that the user has to hear of before the agent begins again."""
         if self.ended is None or self.how == "pass":
@@ -394,9 +413,13 @@ class Case:
     def read_row(self, row: Any) -> None:
         """Read what only the workflow knows of a row. This is called after what the engine makes of it."""
 
+    def now(self, run: CaseRun) -> Case:
+        """Return the case as it stands now, where that is seen without a judgement."""
+        return self
+
     def receipt_of(self, name: str) -> Json:
         """Return what shows that an item has passed."""
-        return part(self.ended or {}, "receipt")
+        return part(self.ending, "receipt")
 
     def text_of(self, item: CaseItem) -> str:
         """Return what one has to know to work on an item, beside its checks."""
@@ -412,7 +435,7 @@ class Case:
 
     def add(self, items: Sequence[CaseItem], after: str = "") -> None:
         """Put new items into the run, at its end or behind another one. It goes on with them."""
-        place = [item.id for item in self.items].index(after) + 1 if after else len(self.items)
+        place = self._place(after) + 1 if after else len(self.items)
         self.items[place:place] = items
         self.marks |= {item.id: ItemMark(self.flow.begins_as) for item in items}
         self.ended = None
@@ -425,15 +448,19 @@ class Case:
 
     def reword(self, name: str, **words: Any) -> None:
         """Change what an item says. A run that has ended goes on with it."""
-        place = [item.id for item in self.items].index(name)
+        place = self._place(name)
         self.items[place] = replace(self.items[place], **words)
         self.ended = None
 
     def reorder(self, names: Sequence[str]) -> None:
         """Deal the places of these items out anew, in this order."""
-        by_name = {item.id: item for item in self.items if item.id in names}
-        wanted = iter(names)
-        self.items = [by_name[next(wanted)] if item.id in by_name else item for item in self.items]
+        wanted = [self.items[self._place(name)] for name in names]
+        for place, item in enumerate(self.items):
+            if item.id in names:
+                self.items[place] = wanted.pop(0)
+
+    def _place(self, name: str) -> int:
+        return [item.id for item in self.items].index(name)
 
     # The open round, or the last one
 
@@ -465,6 +492,8 @@ class Case:
         return self.judged[-1] if self.judged else NO_ROW
 
     def last_result(self, item: str) -> ItemResult:
+        if item in self.seen:
+            return self.seen[item]
         return self.last_judged.get("results", {}).get(item, {})
 
     @property
@@ -574,7 +603,7 @@ class Case:
 
     @property
     def filed_by(self) -> str:
-        return "user" if self.is_confirmed else str(self.started.get("actor") or "agent")
+        return "user" if self.is_confirmed else self.started_by
 
     @property
     def left_for_user(self) -> list[str]:

@@ -13,6 +13,7 @@ from omo.engine.judging import Looked
 from omo.engine.runs import CaseRun
 from omo.text import clip, counted
 from omo.work import outcome, proving, requests, task_documents, task_items
+from omo.work.citations import not_looked_at
 from omo.work.gates import fold
 from omo.work.judge import JUDGE
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from omo.state.rows import LetThrough, Outcome
 
 LONGEST = 160
+OWN_ANSWERS = "closed on the agent's own answers"
 
 
 @dataclass
@@ -74,8 +76,8 @@ def finished(
         cited += given.get("unseen", ())
     against = list(doubts)
     if cited:
-        against.append(f"cited and not looked at: {clip(', '.join(dict.fromkeys(cited)), LONGEST)}")
-    asked = requests.rows_since(caller.events, run.flow.name, filed_at(case))
+        against.append(not_looked_at(cited))
+    asked = requests.rows_since(caller.events, run.flow.name, case.started_at)
     allowed = fold(caller.events, None).allowed_changes
     against = [*task_documents.doubts(caller.root, asked, allowed, case.started["files"]), *against]
     ended = outcome.finished(best, facts, against, exceptions(case, known))
@@ -91,15 +93,11 @@ def named(case: Case, ended: Outcome) -> Outcome:
     return {**ended, "why": f"{case.name}: {ended['why']}"}
 
 
-def filed_at(case: Case) -> str:
-    return str(case.started.get("ts"))
-
-
 def exceptions(case: Case, known: Findings) -> list[LetThrough]:
     """Return what was let through: rows that the user repaired, questions that were not answered, the rest as known."""
     listed = []
     for row in case.rows:
-        if row["kind"] == "repaired" and seconds(row["ts"]) >= seconds(filed_at(case)):
+        if row["kind"] == "repaired" and seconds(row["ts"]) >= seconds(case.started_at):
             listed.append(outcome.repaired(row))
     listed += known.exceptions
     for name, given in case.answers.items():
@@ -125,9 +123,9 @@ def _own_word(case: Case, seen: Looked) -> list[str]:
         return [] if case.is_confirmed else ["the agent wrote them itself"]
     doubts = []
     if case.item.needs_judgement:
-        doubts.append("closed on the agent's own answers")
+        doubts.append(OWN_ANSWERS)
     elif case.item.outcomes:
-        doubts.append(f"{counted(len(case.item.outcomes), 'outcome')} closed on the agent's own answers")
+        doubts.append(f"{counted(len(case.item.outcomes), 'outcome')} {OWN_ANSWERS}")
     if judged is not None:
         doubts.append(f"{JUDGE} was asked, and did not settle it ({judged.state})")
     return doubts
@@ -138,7 +136,7 @@ def _by_code(run: CaseRun, seen: Looked, known: Findings, *, is_judged: bool) ->
     case, subject = seen.case, seen.evaluation.subject
     commands = commands_of(case.items)
     doubts = list(known.not_yet)
-    doubts += proving.other_programs(subject, commands, case.started["programs"], seconds(filed_at(case)))
+    doubts += proving.other_programs(subject, commands, case.started["programs"], seconds(case.started_at))
     if is_judged:
         notes = "; ".join(proving.allowed_notes(subject))
         return proving.ProofOrDoubts(notes, [*doubts, *proving.doubts(subject, commands)])

@@ -12,7 +12,7 @@ from omo.state.runtime import has_ended
 from omo.text import clip, counted
 from omo.work import outcome
 from omo.work import publish as rows
-from omo.work.lifecycle import require_reason
+from omo.work.lifecycle import left_elsewhere, require_reason
 from omo.work.status import Command, NextStep, command, named, units
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from omo.engine.judging import Said
     from omo.engine.runs import CaseRun
     from omo.state.rows import LetThrough, Outcome
+    from omo.work.run import Caller
 
 LONGEST = 160
 How = Literal["pass", "partial", "safeguard", "circumvented", "abandoned"]
@@ -38,9 +39,15 @@ def after_the_user(flow: Flow) -> tuple[Command, ...]:
     return END_YOUR_TURN, command(flow.start, after="comes after that")
 
 
-def next_step(run: CaseRun) -> NextStep:
-    """Return what comes next. Every output, every refusal and Stop say this."""
-    flow, case = run.flow, run.state
+def not_begun(flow: Flow, caller: Caller) -> NextStep:
+    """Return what a session without a run comes to: the one that another session left, else a start."""
+    step = left_elsewhere(flow.name, f"a {flow.what}", caller)
+    return step or NextStep("start", f"there is no {flow.what}", (command(flow.start),))
+
+
+def next_step(run: CaseRun, seen: Case | None = None) -> NextStep:
+    """Return what comes next. Every output, every refusal and Stop say this. `seen` is the case as it was looked at."""
+    flow, case = run.flow, seen or run.state
     if case is not None and (step := case.next_step(run)) is not None:
         return step
     begin = command(flow.start)
@@ -64,7 +71,7 @@ def _after_the_end(run: CaseRun, case: Case) -> NextStep:
         return NextStep("done", f"every {flow.unit} passes, {case.round_of}")
     if not case.waits_for_user:
         return NextStep("start", "the run was abandoned", (command(flow.start),))
-    why, summary = outcome.of(case.ended or {})["why"], run.caller.summary(flow.name)
+    why, summary = outcome.of(case.ending)["why"], run.caller.summary(flow.name)
     if summary.get("run") == run.id and summary.get("answered"):
         again = command(f"{flow.start} --max-iterations N", lead="where they want it again")
         return NextStep("start", f"the user has answered since it ended: {why}", (again,))
@@ -80,7 +87,7 @@ def is_over(run: CaseRun) -> bool:
 def question(case: Case, step: NextStep) -> str:
     """Return what the user is asked when a run ended without a pass, or waits for something."""
     flow = case.flow
-    row = case.waits or case.ended or {}
+    row = case.waits or case.ending
     if "question" in row:
         return row["question"]
     if asked := row.get("asked"):
@@ -219,7 +226,7 @@ def _why_ended(case: Case, how: How, by: str, reason: str) -> str:
 
 def _exceptions(case: Case) -> list[LetThrough]:
     """Return what the run was let off: steps, items of the run before it, gates that fail."""
-    starter = str(case.started.get("actor") or "agent")
+    starter = case.started_by
     exceptions = [outcome.repaired(row) for row in case.rows if row["kind"] == "repaired"]
     if case.reduced_scope:
         exceptions.append(outcome.exception("reduced scope", starter, clip(case.reduced_scope, LONGEST)))

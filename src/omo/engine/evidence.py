@@ -52,19 +52,19 @@ def _cases(flow: Flow, viewer: Viewer, status: Status) -> list[Case]:
     if flow.is_filed:
         known = FiledRuns(flow, viewer.caller).cases
         held = [known[item.id] for item in status.items if item.id in known]
-        return sorted(held, key=lambda case: str(case.started.get("ts")))
+        return sorted(held, key=lambda case: case.started_at)
     run = load_run(flow, viewer.caller, viewer.run)
     return [run.state] if run is not None and run.state is not None else []
 
 
 def _of_the_run(case: Case, viewer: Viewer) -> Section:
-    ended = case.ended or {}
+    ended = case.ending
     receipt = part(ended, "receipt")
     # Items down, rounds across. What broke after it had passed is marked as that.
     rows = [[item.id, *(_cell(case, row, item.id) for row in case.judged)] for item in case.items]
     head = [case.flow.unit, *(f"round {row['iteration']}" for row in case.judged)]
     return Section(
-        began=str(case.started.get("ts") or ""),
+        began=case.started_at,
         ended=str(ended.get("ts") or ""),
         said=clip(str(ended.get("why") or ""), 500),
         covers=facts(

@@ -221,7 +221,7 @@ class FiledRuns:
         named, since = wanted
         for case in self.cases.values():
             is_theirs = case.is_confirmed or case.source == named["path"]
-            if is_theirs and seconds(str(case.started.get("ts"))) >= since:
+            if is_theirs and seconds(case.started_at) >= since:
                 return None
         why = f"the user named {clip(named['name'], 80)}, and nothing of it as it was then was begun"
         return NextStep("begin", why, (command(f"{self.flow.start} --file", named["name"]),))

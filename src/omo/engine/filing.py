@@ -39,7 +39,7 @@ def file_item(
     """
     caller, flow, run = runs.caller, runs.flow, runs.runs.get(item.id)
     old = run.require_whole() if run is not None else None
-    typed = requests.typed(caller.events, flow.name, str(old.started.get("ts")) if old is not None else "")
+    typed = requests.typed(caller.events, flow.name, old.started_at if old is not None else "")
     is_confirmed = (old is None or not _is_same(old, item, rounds)) and requests.is_named(typed, digest)
     by = "user" if is_confirmed else caller.by
     _require_order(runs, item)

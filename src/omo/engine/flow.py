@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from omo import options
     from omo.engine.case import Case, CaseItem
     from omo.engine.runs import CaseRun
+    from omo.work.status import Command
 
 Drawn = Literal["done", "active", "open", "failed", "waiting", "cut"]  # how views draw an item
 PASSED: Drawn = "done"
@@ -74,6 +75,7 @@ class RoundStep:
     is_required: bool = False
     to_do: str = ""  # what the working agent is told to do about it
     task: str = ""  # what the agent itself is told, above the items; without it omo writes no brief for the agent
+    asked_by: str = ""  # the command that prints its brief, if `brief` does not: it is asked before a run begins
     form: Mapping[str, Any] = field(default_factory=dict)
     lanes: tuple[str, ...] = ()
 
@@ -162,6 +164,7 @@ class Flow:
     run_name: str = ""  # what a run is called, if that is not its name
     goes_on: bool = False  # whether a run that ended without a pass can be taken up again
     file_ends: tuple[str, ...] = ()  # of a file that is taken as the user has named it
+    begun_by: Mapping[str, tuple[Command, ...]] = field(default_factory=dict)  # by what the user typed, if that differs
     case: type[Case] | None = None  # a Case that reads more of the rows
     has_rounds: bool = True  # else each item is judged by itself, and the run is open until it has ended
 

@@ -269,7 +269,7 @@ def _proof(run: CaseRun, case: Case, report: StepReport, evaluation: Evaluation)
     """
     subject, notes = evaluation.subject, [*evaluation.notes]
     commands: list[Any] = [*report.gates, *commands_of(case.items)]
-    began_at = seconds(str(case.started.get("ts")))
+    began_at = seconds(case.started_at)
     proof = ""
     doubts = proving.other_programs(subject, commands, case.started.get("programs") or {}, began_at)
     if not doubts and not case.questions:
@@ -279,7 +279,7 @@ def _proof(run: CaseRun, case: Case, report: StepReport, evaluation: Evaluation)
     else:
         doubts = doubts or proving.doubts(subject, commands)
         notes += proving.allowed_notes(subject)
-    asked = requests.rows_since(run.caller.events, run.flow.name, str(case.started.get("ts")))
+    asked = requests.rows_since(run.caller.events, run.flow.name, case.started_at)
     doubts = [*task_documents.doubts(subject.root, asked, subject.allowed, subject.began), *doubts]
     wanted = requests.wanted_last(requests.typed(run.caller.events, run.flow.name))
     if wanted is not None and wanted[1] > began_at:

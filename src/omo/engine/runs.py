@@ -11,7 +11,7 @@ from typing import Any
 from omo import table
 from omo.engine import ends
 from omo.engine.case import Case, CaseRow, fold
-from omo.engine.flow import Flow
+from omo.engine.flow import Flow, ItemMark
 from omo.errors import Refused
 from omo.state import ledger, paths
 from omo.state.rows import read_files, without
@@ -99,8 +99,8 @@ class CaseRun(Run[Case]):
         The row has `more` beside the marks, and is news if that differs from what the last one had.
         """
         case = self.require_whole()
-        moved = {name: self.flow.turn(case.marks[name], result, case.round) for name, result in results.items()}
-        marks = {name: asdict(mark) for name, mark in moved.items() if mark != case.marks[name]}
+        after = moved(self.flow, case.marks, results, case.round)
+        marks = {name: asdict(mark) for name, mark in after.items() if mark != case.marks[name]}
         row: Any = {"kind": "marked", "marks": marks, **more}
         is_news = bool(marks) or any(value != getattr(case, name, None) for name, value in more.items())
         return [row] if is_news else []
@@ -119,6 +119,11 @@ class CaseRun(Run[Case]):
         summary |= more or {}
         rows.publish_progress(self, summary, session=self.caller.session if begins else "")
         return step.with_run(self.flow.verb, self.named)
+
+
+def moved(flow: Flow, marks: Mapping[str, ItemMark], results: Mapping[str, str], number: int) -> dict[str, ItemMark]:
+    """Return how items stand after what was seen of them in a round."""
+    return {name: flow.turn(marks[name], result, number) for name, result in results.items()}
 
 
 def summarize(case: Case, step: NextStep) -> Summary:

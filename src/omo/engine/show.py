@@ -27,8 +27,10 @@ AGAIN = "To judge again: passed before, and the last judgement could not tell"
 STILL_JUDGED = ": no work on it; it is judged again all the same"
 
 
-def beginnings(flow: Flow) -> tuple[Command, ...]:
-    """Return the commands that begin a run."""
+def beginnings(flow: Flow, typed: str) -> tuple[Command, ...]:
+    """Return the commands that begin a run, by what the user typed."""
+    if typed in flow.begun_by:
+        return flow.begun_by[typed]
     if flow.is_filed:
         return (command(f"{flow.start} --file FILE", lead=f"write the {flow.unit} down, then"),)
     if flow.given:
@@ -39,8 +41,11 @@ def beginnings(flow: Flow) -> tuple[Command, ...]:
     return (command(flow.start, after=f"or with {file}, once {flow.units} are written"),)
 
 
-def named_files(flow: Flow) -> tuple[str, ...]:
-    """Return the ends of a file that the command takes as the user has named it."""
+def named_files(flow: Flow, typed: str) -> tuple[str, ...]:
+    """Return the ends of a file that the command which begins a run takes as the user has named it."""
+    begins = command(flow.start).argv
+    if beginnings(flow, typed)[0].argv[: len(begins)] != begins:
+        return ()  # something comes before that
     return requests.DATA_ENDS if flow.is_filed else flow.file_ends
 
 
@@ -57,18 +62,24 @@ def status(flow: Flow, viewer: Viewer) -> Status | None:
 def status_of(run: CaseRun, viewer: Viewer) -> Status:
     """Return how a run stands."""
     flow = run.flow
-    case = run.state or Case(flow, run.id)
-    step = next_step(run)
+    case = (run.state or Case(flow, run.id)).now(run)
+    step = next_step(run, case)
     if step.action == "round":
         report = look(run, viewer.files)
         step = step._replace(commands=(*(Command(lead=line) for line in report.to_do), *step.commands))
-    shown = Status(
+    return case.shown(drawn(run, case, step, viewer.files), viewer)
+
+
+def drawn(run: CaseRun, case: Case, step: NextStep, files: Files) -> Status:
+    """Return what the engine knows of how a case stands."""
+    flow = run.flow
+    return Status(
         flow.name,
         flow.unit,
         flow.title,
         run=case.run,
         headline="its ledger is damaged" if run.problems else case.headline,
-        items=tuple(_item(case, item, viewer.files) for item in case.items),
+        items=tuple(_item(case, item, files) for item in case.items),
         next=step,
         facts=tuple(facts(case, asked_later(run, case))) if case.started else (),
         overrides=tuple(overrides(case)),
@@ -76,7 +87,6 @@ def status_of(run: CaseRun, viewer: Viewer) -> Status:
         outcome=outcome.of(case.ended) if case.ended is not None else None,
         tells_task=bool(flow.letter),
     )
-    return case.shown(shown, viewer)
 
 
 def facts(case: Case, later: Sequence[str] = ()) -> list[str]:
@@ -114,17 +124,20 @@ def _item(case: Case, item: CaseItem, files: Files) -> work.Item:
         stale_because = "the newest judgement could not tell"
     elif has_passed and receipt:
         stale_because = _why_stale(receipt, files)
+    elif has_passed:
+        stale_because = case.unseen
     text = case.text_of(item)
     lines = [text] if text else []
     lines += [f"{check['id']}: {method(check)}" for check in item.checks]
     if not has_passed or stale_because:
         lines += findings(case, item, result, files)
+    notes = [clip(result.get("evidence", ""), 200), *_counts(case, item), *result.get("notes", ())]
     shown = work.Item(
         item.id,
         clip(item.description, 200),
         mark.status,
         case.flow.status(mark.status).drawn,
-        (*filter(None, [clip(result.get("evidence", ""), 200), *_counts(case, item)]), *result.get("notes", ())),
+        tuple(filter(None, notes)),
         "fresh" if has_passed and receipt else "",
         overrides=tuple(result.get("overrides", ())),
         text="\n".join(lines),
@@ -306,7 +319,7 @@ def data_of(case: Case, step: NextStep, results: Mapping[str, ItemResult] | None
         "remaining": case.remaining,
         "circumventions": case.early,
         "judge_calls": len(case.briefs_of_round),
-        "receipt": (case.ended or {}).get("receipt"),
+        "receipt": case.ending.get("receipt"),
         "lessons": case.lessons,
         "problems": [],
         "next": step.data,

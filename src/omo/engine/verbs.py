@@ -31,7 +31,6 @@ from omo.work.judge import JUDGE
 from omo.work.lifecycle import left_elsewhere, make_way_notes, replaced_notes
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
-from omo.work.status import NextStep, command
 
 LARGEST_MESSAGE = 256 * 1024
 JUDGE_ROLE = "judge"
@@ -190,9 +189,8 @@ class Verbs:
         flow, caller = self.flow, caller_of(context, context.session(arguments.session, looks=True))
         run = load_run(flow, caller, arguments.named)
         if run is None:
-            step = left_elsewhere(flow.name, f"a {flow.name} run", caller)
-            step = step or NextStep("start", f"there is no {flow.name} run", (command(flow.start),))
-            return Result(show.nothing_to_show(flow, step, state="none"), f"No {flow.name} run. Next: {step.text}")
+            step = ends.not_begun(flow, caller)
+            return Result(show.nothing_to_show(flow, step, state="none"), f"No {flow.what}. Next: {step.text}")
         step, what = run.publish(), f"{flow.name.capitalize()} run {run.id}"
         if run.state is None or run.problems:
             data = show.nothing_to_show(flow, step, run=run.id, state="damaged", problems=run.problems)

@@ -208,7 +208,7 @@ def _require_room(own: SessionRow, theirs: Collection[str]) -> None:
             work.append((kind, summary))
     if work:
         kind = work[-1][0]
-        way = f"omo state clear --mode {kind} --force gives it up"
+        way = naming.gives_up(kind)
         if kind == session.KIND:
             way = "/omo:stop-continuation ends it"
         raise Refused(f"this session has open work of its own: {naming.listed(work)}", fix=f"finish it first; {way}")

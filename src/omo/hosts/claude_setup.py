@@ -11,6 +11,7 @@ from pathlib import Path
 from omo.errors import BadInput, Refused, Unreadable
 from omo.hosts import claude
 from omo.hosts.setups import (
+    SET_HOME,
     DoctorFinding,
     HostSetup,
     Installed,
@@ -251,7 +252,7 @@ class Setup(HostSetup):
 
     def status_line_file(self) -> Path:
         if self.directory is None:
-            raise BadInput("HOME and CLAUDE_CONFIG_DIR are unset", fix="set HOME to the user's home directory")
+            raise BadInput("HOME and CLAUDE_CONFIG_DIR are unset", fix=SET_HOME)
         return Path(os.path.realpath(self.directory / "settings.json"))
 
     def status_line_script(self, home: Path) -> str:

@@ -8,7 +8,19 @@ from pathlib import Path
 from omo.errors import Unreadable
 from omo.hosts import codex
 from omo.hosts.headless import objects_in
-from omo.hosts.setups import AgentFile, Ask, DoctorFinding, HostSetup, Installed, fail, ok, others_hold, unknown, warn
+from omo.hosts.setups import (
+    SET_HOME,
+    AgentFile,
+    Ask,
+    DoctorFinding,
+    HostSetup,
+    Installed,
+    fail,
+    ok,
+    others_hold,
+    unknown,
+    warn,
+)
 from omo.json_text import Json, objects, part
 from omo.safe_open import read_file, regular_file
 from omo.text import clip
@@ -64,7 +76,7 @@ class Setup(HostSetup):
 
     def agent_files(self, plugin: Path) -> list[AgentFile]:
         if self.directory is None:
-            raise Unreadable("HOME is unset", fix="set HOME to the user's home directory")
+            raise Unreadable("HOME is unset", fix=SET_HOME)
         files = []
         for path in sorted((plugin / "agents").glob("*.md")):
             _, head, instructions = path.read_text(encoding="utf-8").split("---\n", 2)

@@ -24,6 +24,7 @@ from omo.text import counted
 
 LONGEST = 4 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"
+SET_HOME = "set HOME to the user's home directory"
 OK, WARN, FAIL, UNKNOWN = "ok", "warn", "fail", "unknown"
 
 # A command, its input and what is put over its environment: what it prints.

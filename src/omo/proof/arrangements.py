@@ -221,7 +221,7 @@ def _known_changes(subject: Subject) -> Mapping[str, str]:
     """Raises NotMade where nobody can say what they are, or there are none."""
     changed = subject.look.changed
     if changed is None:
-        raise NotMade(f"what was changed is not known ({subject.look.unknown})")
+        raise NotMade(subject.look.unknown_in_words)
     if not changed:
         raise NotMade("no file was changed")
     for path in changed:  # "the base in another encoding by .gitattributes"

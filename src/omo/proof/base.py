@@ -74,6 +74,10 @@ class Look:
         self.base: Base | None = None
         self.moment = 0.0  # before it began, by the clock of files
 
+    @property
+    def unknown_in_words(self) -> str:
+        return f"what was changed is not known ({self.unknown})"
+
     def without(self, paths: Iterable[str]) -> Look:
         """The same without files that do not count."""
         if self.changed is None:

@@ -146,7 +146,7 @@ class _Look:
     def _look(self) -> None:
         trials = self.trials
         here = trials.as_it_is()
-        trials.require_pass(here, "it does not pass as it is")
+        trials.require_pass(here)
         trials.progress.text = f"running the tests {WITHOUT}"
         whole = trials.run(WITHOUT)
         if whole.result == "pass":

@@ -197,7 +197,7 @@ class Trials:
             self._note(name, run)
             yield name, run
 
-    def require_pass(self, run: CommandRun, otherwise: str) -> None:
+    def require_pass(self, run: CommandRun, otherwise: str = "it does not pass as it is") -> None:
         if run.result != "pass":
             fix = (
                 "name a command that passes, and does so every time: omo proof -- COMMAND; "

@@ -135,7 +135,7 @@ def _at_base(subject: Subject, first: Try) -> list[Try]:
     """Try the candidates on the files as they were. Raises NotMade where these cannot be had."""
     changed = subject.look.changed
     if changed is None:
-        raise NotMade(f"what was changed is not known ({subject.look.unknown})")
+        raise NotMade(subject.look.unknown_in_words)
     if not changed:
         return _tried(subject, first, _as_it_is(subject, first))
     before = contents.at_base(subject.root, subject.state, subject.began, list(changed))

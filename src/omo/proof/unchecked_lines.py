@@ -170,7 +170,7 @@ class _Look:
 
     def _look(self) -> None:
         trials = self.trials
-        trials.require_pass(trials.as_it_is(), "it does not pass as it is")
+        trials.require_pass(trials.as_it_is())
         trials.progress.text = f"running the tests {WITHOUT}"
         self.whole = trials.run(WITHOUT)
         if self.whole.result == "pass":

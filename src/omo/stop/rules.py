@@ -210,6 +210,7 @@ def _by_ulw(row: SessionRow) -> str:
 
 
 TYPE_ULW = "type ulw in a prompt"
+NOTHING_IS_ON = "nothing is on in this session"
 BEGINS = "the agent begins it, as omo next says"
 CAP = "ulw.stopBlocks limits.max_stop_blocks"
 COOLDOWN = "ulw.lastStopAt limits.cooldown_seconds"
@@ -262,7 +263,7 @@ RULES = (
     ),
     Rule(
         "not-active",
-        "nothing is on in this session",
+        NOTHING_IS_ON,
         OFF,
         _is_idle,
         facts=Facts("ulw.enabled work", TYPE_ULW, "start a workflow in this session: {begin}"),

@@ -6,7 +6,7 @@ from omo import table
 from omo.state.runtime import is_untold, let_go, over, was_let_go, word_of, work_in
 from omo.text import clip, counted, file_name
 from omo.work import budget, outcome, session, times
-from omo.work.naming import ULTRAWORK, listed, way_out, work_name
+from omo.work.naming import ULTRAWORK, done_was_refused, listed, way_out, work_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def doubt(since: Since) -> str:
 
 def to_be_begun(name: str) -> str:
     """For the agent that ended its turn though the user typed the command of a workflow."""
-    missing = table.not_begun(name, "nothing of it was begun")
+    missing = table.not_begun(name)
     return (
         f"The user typed /omo:{clip(name, 40)}, and {missing}. `omo next` names the command that begins "
         "it. If you need their answer first, ask them and end the turn: it is let through."
@@ -138,7 +138,7 @@ def _open_work(kind: str, summary: Summary) -> str:
     if kind != session.KIND:
         return as_sentence(f"{kind}: {left} of {total} open when last looked at" + (f", next {step}" if step else ""))
     if said := summary.get("refused"):
-        return as_sentence(f"omo ulw done was refused when it was called last: {clip(said, LONGEST_REFUSAL)}")
+        return as_sentence(done_was_refused(said, LONGEST_REFUSAL))
     if not total:
         if not step:
             on_word = 'or, where no test can show it, omo ulw done --because "why it is done".'

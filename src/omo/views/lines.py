@@ -12,7 +12,7 @@ from omo.state.runtime import CANCELLED
 from omo.stop import rules
 from omo.table import name_of
 from omo.text import clip
-from omo.views.project import RECENT, ProjectView, SessionView
+from omo.views.project import RECENT, ProjectView, SessionView, claim_in_words
 from omo.views.session import OPEN_WORDS, WAITING, View, Work
 from omo.views.works import MARKS
 from omo.work import session, times
@@ -95,7 +95,7 @@ def project_lines(project: ProjectView, *, everything: bool = False) -> Iterator
         count = f"{off} more" if others else str(off)
         sessions = "session is" if off == 1 else "sessions are"
         yield _fact("", f"{count} {sessions} over: omo status --all", "dim", shape="remark")
-    newest = [f"{each['claim']}: let stand by the {each['by']}, {each['reason']}" for each in project.overrides[::-1]]
+    newest = [claim_in_words(claim) for claim in project.overrides[::-1]]
     yield from _listed("override", newest, "yellow", shape="problem")
 
 

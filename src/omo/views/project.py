@@ -335,3 +335,7 @@ def claims_let_stand(context: Context) -> list[Json]:
             fields = {"claim": filed.statement, "reason": filed.override, "by": filed.by, "goal": filed.goal}
             listed.append({key: clip(value, 160) for key, value in fields.items()})
     return listed
+
+
+def claim_in_words(claim: Json) -> str:
+    return f"{claim['claim']}: let stand by the {claim['by']}, {claim['reason']}"

@@ -22,6 +22,7 @@ from omo.text import clip
 from omo.work.run import Caller
 
 LONGEST_TEXT = 8_000
+LONGEST_UNSEEN = 160
 
 QUOTED = re.compile(r"```.*?```|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^’\n]*’(?!\w)", re.S)
 SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n")
@@ -136,6 +137,11 @@ class PinnedCommand(NamedTuple):
     cwd: str
     exit: int
     timeout: float
+
+
+def not_looked_at(unseen: Iterable[str]) -> str:
+    """Say what `require_cited` returned."""
+    return f"cited and not looked at: {clip(', '.join(dict.fromkeys(unseen)), LONGEST_UNSEEN)}"
 
 
 def require_cited(caller: Caller, what: str, texts: Iterable[str], commands: Iterable[PinnedCommand] = ()) -> list[str]:

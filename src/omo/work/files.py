@@ -9,6 +9,8 @@ from omo.errors import NotEvaluable
 from omo.proof import base
 from omo.work.status import UNKNOWN_TREE
 
+CHANGED_SINCE = "the tree has changed since"
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.proof.base import Look
@@ -47,7 +49,7 @@ class Files:
         """Why something that was proven on a tree may not hold any more; empty while it is the same."""
         if not proven_on or not self._tree_if_known:
             return UNKNOWN_TREE
-        return "" if self._tree_if_known == proven_on else "the tree has changed since"
+        return "" if self._tree_if_known == proven_on else CHANGED_SINCE
 
     @cached_property
     def now(self) -> Base:

@@ -46,6 +46,14 @@ def way_out(active: Works) -> str:
     return "omo ulw blocked --evidence TEXT"
 
 
+def done_was_refused(why: object, longest: int) -> str:
+    return f"omo ulw done was refused when it was called last: {clip(str(why), longest)}"
+
+
+def gives_up(kind: str) -> str:
+    return f"omo state clear --mode {kind} --force gives it up"
+
+
 def own_way_out(kind: str) -> str | None:
     """Return the workflow's own command for that, if it has one."""
     return (table.BY_KIND[kind].cannot_go_on or None) if kind in table.BY_KIND else None

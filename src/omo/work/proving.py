@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 NamedCommand = tuple[str, GateCommand, bool]  # and whether it is the user's
 USERS = "the user's"
+NO_FILE = "no file was changed"
 MOST_NAMED = 3
 COMMENTS = ("#", "//", "--", ";")
 COMMENT_OF_A_PAGE = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -266,6 +267,10 @@ def project_tests(subject: Subject) -> list[project_checks.Check]:
     return kept_commands.answered(subject.state, checks) if subject.remembers else checks
 
 
+def tests_in_words(argv: Sequence[str]) -> str:
+    return f"the project's tests ({clip(typed(argv), 80)})"
+
+
 def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: bool = True) -> OwnTests:
     """Where nothing that passes covers them, they are run."""
     known: list[str] = []
@@ -273,14 +278,14 @@ def own_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: b
         if any(_covers(subject, each, check) for each in passing):
             continue
         if not runs_tests:
-            name = f"the project's tests ({clip(typed(check.argv), 80)})"
+            name = tests_in_words(check.argv)
             pin = f" (/omo:pin {clip(typed(check.argv), 80)})" if check.cwd == "." else ""
             return OwnTests(f"{name} were not run, since nobody pinned them{pin}")
         settled, ran = trying.find(subject, check)
         if settled.gets_nowhere:
             return OwnTests(f"no command that the project's files name gets to its tests: {'; '.join(settled.lines)}")
         tests = Plain(settled.check.argv, check.cwd)
-        name = f"the project's tests ({clip(typed(tests.argv), 80)})"
+        name = tests_in_words(tests.argv)
         if ran.result == "fail":
             made = proved(subject, tests)
             if made.known_failures and made.verdict not in verdicts.TESTS_CHANGED:
@@ -304,7 +309,7 @@ def doubts(subject: Subject, commands: Sequence[GateCommand], *, by_name: bool =
     if not commands:
         return []
     if subject.look.changed == {}:
-        return ["no file was changed"]
+        return [NO_FILE]
     reasons = []
     for command in commands:
         if weak := experiment.weakened(subject, command, by_name=by_name):

@@ -162,6 +162,10 @@ def wanted_last(rows: Sequence[SessionEvent]) -> tuple[NamedFile, float] | None:
     return files_of(rows[-1])[0], seconds(str(first.get("ts")))
 
 
+def not_as_named(name: str) -> str:
+    return f"{name} is not as it was when the user named it"
+
+
 def changed_since_named(rows: Iterable[SessionEvent], path: str, digest: str) -> bool:
     """Whether the user named this file, and it is not as it was when they did so last."""
     known = ""

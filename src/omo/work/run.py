@@ -21,6 +21,7 @@ from omo.state import ownership, runtime, store
 from omo.state.journal import Journal
 from omo.state.rows import EMPTY
 from omo.text import clip
+from omo.work import naming
 from omo.work.status import USER_RUNS, Command
 
 TYPE_CHECKING = False
@@ -358,7 +359,7 @@ def adopt(kind: Kind[S], caller: Caller, source: str, run_id: str) -> None:
     """A run of another session is this one's from now on, and says so."""
     own = load(kind, caller)  # one that a crash left, of which the row says nothing
     if own is not None and own.id != run_id and own.state is not None and own.state.is_open:
-        way = f"omo state clear --mode {kind.name} --force gives it up"
+        way = naming.gives_up(kind.name)
         raise Refused(f"this session has open work of its own: {kind.what} {own.id}", fix=f"finish it first; {way}")
     run = Run(kind, replace(caller, session=source), run_id)
     if run.require_whole().session != caller.session:

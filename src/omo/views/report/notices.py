@@ -14,7 +14,7 @@ from omo.state.journal import Journal
 from omo.stop.rules import BY_NAME
 from omo.table import name_of
 from omo.text import clip, counted
-from omo.views.project import SessionView, claims_let_stand
+from omo.views.project import SessionView, claim_in_words, claims_let_stand
 from omo.views.report.parts import Part
 from omo.views.report.verdict import WorkEnd, does_count, is_not_passing
 from omo.work import outcome, requests, times
@@ -62,8 +62,7 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
     try:
         for claim in claims_let_stand(context):
             if claim["goal"] not in ended_goals:
-                text = f"{claim['claim']}: let stand by the {claim['by']}, {claim['reason']}"
-                listed.append(Notice("claim let stand", text, claim["goal"]))
+                listed.append(Notice("claim let stand", claim_in_words(claim), claim["goal"]))
     except OmoError as error:
         listed.append(Notice("unreadable", clip(error.message, 300), claims))
     named = [replace(notice, where=names.get(notice.where, notice.where)) for notice in listed]

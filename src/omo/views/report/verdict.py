@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from omo.context import NO_SUCH_RUN
 from omo.errors import NotEvaluable, Refused
 from omo.json_text import Json
 from omo.stop import rules
@@ -69,7 +70,7 @@ class Headline:
         return Refused.exit_code if self.is_known else NotEvaluable.exit_code
 
 
-NO_RUN = Headline(UNPROVEN, NOT, ("no such run is known in this project",), is_known=False)
+NO_RUN = Headline(UNPROVEN, NOT, (NO_SUCH_RUN,), is_known=False)
 
 
 def unreadable(why: str) -> Headline:

@@ -110,7 +110,7 @@ def require_as_named(run: PlanRun, path: str, content: bytes) -> None:
     name = os.path.relpath(os.path.realpath(path), run.caller.here).replace(os.sep, "/")
     if run.caller.by != "user" and requests.changed_since_named(_typed(run), name, sha256(content)):
         raise Refused(
-            f"{clip(name, 120)} is not as it was when the user named it",
+            requests.not_as_named(clip(name, 120)),
             fix="put it back as it was; goals of your own go into another file, and the end is judged by theirs; or "
             "they type it again as it is now",
         )

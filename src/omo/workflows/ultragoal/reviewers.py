@@ -75,7 +75,7 @@ def review_brief(run: PlanRun, goal: Goal, role: str) -> str:
         words = [quoted(text, LONGEST) for text in asked]
         parts += ["\n".join(["What the user asked for, as they typed it:", *words]), OF_THE_REQUEST]
         form = {**REQUEST_FORM, **form}
-    return item_brief(FLOW, step, goal.id, parts, form)
+    return item_brief(step, goal.id, parts, {FLOW.unit: goal.id, **form} if form else {})
 
 
 def _files(changed: list[str] | None) -> str:

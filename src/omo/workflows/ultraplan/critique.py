@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -10,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from omo.digest import sha256
+from omo.engine.asking import item_brief
 from omo.errors import BadInput, Unreadable
 from omo.json_text import Json
 from omo.state import paths, runtime
@@ -20,6 +20,7 @@ from omo.text import counted
 from omo.work import agents, requests
 from omo.work.briefs import quoted
 from omo.work.run import Caller
+from omo.workflows.ultraplan.flow import CRITIC, DIMENSIONS, GATE, MARKS
 from omo.workflows.ultraplan.models import Document
 
 
@@ -39,26 +40,15 @@ class CritiqueRow(LedgerRow, total=False):
     session: str
 
 
-CRITIC = "omo:critic"
 TYPED = "ultraplan"
 MOST_FINDINGS = 100
 LONGEST_REQUEST = 8000
 
-# What a critic looks at. The last one is the hard gate: a weak manifest lets undone work pass.
-DIMENSIONS = {
-    "goal": "the steps together bring about what was asked, and nothing beside it",
-    "grounding": "files, functions and commands it names are really there, or an earlier step makes them",
-    "order": "no step needs what a later one brings; dependencies are stated",
-    "size": "each step is one change that one commit can hold and one person can review",
-    "tests": "behaviour that changes has a test, written first where that is possible",
-    "verify": "each Verify would fail if the work of its step were missing",
-    "failure": "On failure fits: nothing that others build on is skipped, nothing risky is retried blindly",
-    "scope": "the fence holds what the steps need, and closes what they must not touch",
-    "safety": "no step destroys data, leaks secrets or weakens a guard; what cannot be undone is said to be so",
-    "manifest-quality": "no manifest would hold for undone, half-done or unrelated work",
-}
-GATE = "manifest-quality"
-MARKS = ("pass", "concern", "fail")
+
+WEAK_MANIFESTS = f"""\
+A manifest is what code will check once the step is said to be done. Ask of each: which lazy or wrong piece of work
+would still satisfy it? If you can name one, {GATE} fails, and the finding is blocking.
+The verdict is clean only without a blocking finding."""
 
 
 class CriticFinding(BaseModel):
@@ -179,8 +169,8 @@ def _said_of(caller: Caller, document: Document) -> list[agents.AgentMessage]:
             continue
         for session, row in rows.items():
             is_own = state == caller.state and session == caller.session
-            if is_own or row.get("awaits") == CRITIC:
-                said += agents.messages(state, session, CRITIC)
+            if is_own or row.get("awaits") == CRITIC.agent:
+                said += agents.messages(state, session, CRITIC.agent)
     about = [each for each in said if (_last_object(each.text) or {}).get("plan_digest") == document.digest]
     return sorted(about, key=lambda each: each.ts)
 
@@ -226,33 +216,16 @@ def is_clean(row: CritiqueRow | None) -> bool:
 def brief(document: Document, request: str = "", done: Sequence[int] = ()) -> str:
     """What the critic is to be asked, with what the user typed. It is handed the text's digest, and has to hand it
     back. Steps that are `done` are not under review."""
-    left = ""
+    known = [f"The text under review has the digest {document.digest}."]
+    if request:
+        known.append(f"What the user asked for, as they typed it:\n{quoted(request, LONGEST_REQUEST)}")
     if done:
         steps = ", ".join(map(str, done))
-        left = f"Done and committed: step {steps}. Judge what is left, and whether it fits that.\n\n"
-    wanted = f"What the user asked for, as they typed it:\n{quoted(request, LONGEST_REQUEST)}\n\n" if request else ""
+        known.append(f"Done and committed: step {steps}. Judge what is left, and whether it fits that.")
     asked = "\n".join(f"- {name}: {what}" for name, what in DIMENSIONS.items())
-    form = {
-        "verdict": "clean | findings",
-        "plan_digest": document.digest,
-        "dimensions": dict.fromkeys(DIMENSIONS, " | ".join(MARKS)),
-        "findings": [
-            {"line": 12, "dimension": "manifest-quality", "severity": "blocking | advisory", "text": "what is wrong"}
-        ],
-    }
-    return f"""Read the plan {document.path} and hold it against the code base; take its author's word for nothing.
-The text under review has the digest {document.digest}.
-
-{wanted}{left}Judge each dimension as pass, concern or fail:
-{asked}
-
-A manifest is what code will check once the step is said to be done. Ask of each: which lazy or wrong piece of work
-would still satisfy it? If you can name one, manifest-quality fails, and the finding is blocking.
-
-End your final message with one JSON object in this form. The verdict is clean only without a blocking finding.
-```json
-{json.dumps(form)}
-```"""
+    known.append(f"Judge each dimension as pass, concern or fail:\n{asked}")
+    known.append(WEAK_MANIFESTS)
+    return item_brief(CRITIC, document.path, known, {**CRITIC.form, "plan_digest": document.digest})
 
 
 def record(caller: Caller, document: Document) -> CriticVerdict | None:

@@ -77,7 +77,7 @@ def _lost_of_the_task(status: RunStatus) -> list[str]:
 def pinned_commands(status: RunStatus) -> list[Verify]:
     """As the start pinned them; a skipped step has none."""
     skipped = [step.step for step in status.audit.steps if step.status == "skipped"]
-    return [command for command in verify.read_rows(status.state.terms.verify) if command.step not in skipped]
+    return [command for command in status.state.pinned if command.step not in skipped]
 
 
 def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], list[str]]:
@@ -110,7 +110,7 @@ def _exceptions(status: RunStatus, unverified: str) -> list[LetThrough]:
     if audit.allowed:
         paths = clip(", ".join(audit.allowed), LONGEST_WHY)
         exceptions.append(outcome.exception(f"changed beside the plan: {paths}", "user", "/omo:allow"))
-    if is_another_named(status.run.caller, state.path, state.plan, state.started_at):
+    if is_another_named(status.run.caller, state.path, state.terms.plan, state.started_at):
         was = f"carried out as {clip(state.path, 100)} was before the user named it again"
         exceptions.append(outcome.exception(was, "agent", "the session had begun"))
     return exceptions

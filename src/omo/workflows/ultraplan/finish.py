@@ -11,6 +11,7 @@ from omo import masking
 from omo.clock import stamp
 from omo.engine.runs import CaseRun
 from omo.errors import BadInput, Refused
+from omo.proof import git
 from omo.state import store
 from omo.text import block, clip
 from omo.work import bound, outcome, user_pins
@@ -19,20 +20,19 @@ from omo.work.lifecycle import require_reason
 from omo.work.publish import note_given_up, take_up_again
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
-from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
 from omo.workflows.ultraplan.end import LONGEST_WHY, outcome_of, pinned_commands
-from omo.workflows.ultraplan.next_step import failed_command, next_step, sessions_left
-from omo.workflows.ultraplan.run import pinned_part, require_state, runs_of_repository, state_of
+from omo.workflows.ultraplan.next_step import failed_command, sessions_left
+from omo.workflows.ultraplan.run import pinned_part, runs_of_repository, state_of
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_run
 from omo.workflows.ultraplan.session import PlanSessionRow, PlanState
-from omo.workflows.ultraplan.status import in_lines, publish, publish_status, seen_rows
+from omo.workflows.ultraplan.status import in_lines, next_step, publish, publish_status, seen_rows
 from omo.workflows.ultraplan.verify import Verify
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Outcome
+    from omo.state.rows import FilesAtEnd, Outcome
 
 LONGEST = 8000
 
@@ -73,46 +73,52 @@ def finish(run: CaseRun, failure: Failure | None = None, *, unverified: str = ""
     """Audit, run what the plan verifies with, report. Closes the run where all of it passes, or where a step is
     reported as failed."""
     _hand_over(run, handoff)
-    state = require_state(run)
+    run.require_whole()
     if failure is not None:
         return _fail(run, failure)
-    if state.how:
+    if state_of(run).how:
         return _again(run)
     run.require_open()
     if unverified:
         _require_not_failing(run, unverified)
     status = audit_run(run, is_ending=True)
-    audit = status.audit
-    if audit.verdict != "pass":
+    if status.audit.verdict != "pass":
         return _not_closed(status)
     held = user_pins.hold(run.caller, is_last=not sessions_left(status))
     commands = pinned_commands(status)
     if unverified:
         commands = [command for command in commands if not command.argv]  # what could be run is an exception
-    results = verify.run_all(Path(run.caller.root), commands, audit.changed)
+    results = verify.run_all(Path(run.caller.root), commands, status.audit.changed)
     if verify.verdict_of(results) != "pass":
         return _not_closed(status, results)
-    edited = histories.edited(Path(run.caller.root)) if results or held.passing else []
-    before = {state.path, *audit.allowed, *(violation.path for violation in audit.left_alone)}
-    if set(edited) - before:  # by the very commands that were to look at it
-        return _not_closed(audit_run(run), results)
     files = bound.files_of_end(run.caller.root, run.caller.events)
+    if (results or held.passing) and _has_edits(status, files):
+        again = audit_run(run)
+        if again.audit.verdict != "pass":
+            return _not_closed(again, results)
     return _close(status, "pass", outcome_of(status, results, held, unverified), {"files": files}, results)
+
+
+def _has_edits(status: RunStatus, files: FilesAtEnd) -> bool:
+    """Whether tracked files were edited by the very commands that were to look at them."""
+    audit = status.audit
+    known = {status.state.path, *audit.allowed, *(violation.path for violation in audit.left_alone)}
+    written = files.get("changed", {}).keys() - known
+    return bool(written) and bool(written & git.entries(status.run.caller.root, str(audit.head)).keys())
 
 
 def _fail(run: CaseRun, failure: Failure) -> FinishedSession:
     """Also once more, where the user has answered and it still cannot go on."""
-    state = require_state(run)
+    state = state_of(run)
     if state.how != "failed":
         run.require_open()
     _require_step(state, failure.step)
     require_reason(failure.error, "--error", "say what was seen, as it was printed")
     require_reason(failure.tried, "--tried", "say what was tried")
-    status = audit_run(run)
     failed = {"step": failure.step, "error": block(failure.error, LONGEST), "tried": block(failure.tried, LONGEST)}
     why = f"plan session {state.run} stopped at step {failure.step}: {clip(failure.error, LONGEST_WHY)}"
     more: PlanSessionRow = {"asked": f"Report: {report_path(run)};", "failed": failed}
-    return _close(status, "failed", outcome.not_proven(why, state.exceptions), more)
+    return _close(audit_run(run), "failed", outcome.not_proven(why, state.exceptions), more)
 
 
 def _require_step(state: PlanState, number: int) -> None:
@@ -135,7 +141,7 @@ def _hand_over(run: CaseRun, handoff: str) -> None:
 def _require_not_failing(run: CaseRun, reason: str) -> None:
     """What could not be run is let through with a reason; what was seen to fail only by the user."""
     require_reason(reason, "--unverified", "say why it cannot be run")
-    failing = require_state(run).verified_as(verify.FAIL)
+    failing = state_of(run).verified_as(verify.FAIL)
     if failing and run.caller.by != "user":
         raise Refused(
             "--unverified does not go over a Verify command that fails",
@@ -148,19 +154,19 @@ def abandon(run: CaseRun, reason: str, *, handoff: str = "") -> FinishedSession:
     """Give the run up, whatever git shows of it."""
     require_reason(reason, "--abandon", "say why it is given up")
     _hand_over(run, handoff)
-    state, by = require_state(run), run.caller.by
+    run.require_whole()
+    state, short = state_of(run), clip(reason, LONGEST_WHY)
     if state.how in ("pass", "abandoned"):
         return _again(run)
     status = audit_run(run) if state.is_open else RunStatus(run)
-    passed = {*state.done, *status.audit.passed}
-    left = [str(number) for number in state.steps if number not in passed]
+    left = [item.id for item in status.seen.items if item.id not in status.seen.passed]
     why = f"plan session {state.run} was ended by the user"
-    if by != "user":
+    if run.caller.by != "user":
         why = f"the agent abandoned plan session {state.run}"
         if left:
             what = f"plan session {state.run} was given up with step {', '.join(left)} of {clip(state.path, 80)} undone"
-            note_given_up(run, what, clip(reason, LONGEST_WHY))
-    ended = outcome.not_proven(f"{why}: {clip(reason, LONGEST_WHY)}", state.exceptions)
+            note_given_up(run, what, short)
+    ended = outcome.not_proven(f"{why}: {short}", state.exceptions)
     return _close(status, "abandoned", ended, {"reason": clip(reason, 1000), "asked": "Begin it again, or leave it?"})
 
 
@@ -184,10 +190,9 @@ def _answers_for(status: RunStatus, earlier: CaseRun) -> bool:
     up (tests/stories: "three steps given up, and a plan of one of them in their place")."""
     titles = {step.title for step in status.document.steps}
     try:
-        given_up = pinned_part(earlier)
+        return titles.issuperset(step.title for step in pinned_part(earlier).steps)
     except Refused:
         return False
-    return titles.issuperset(step.title for step in given_up.steps)
 
 
 def _not_closed(status: RunStatus, results: Sequence[Verify] = ()) -> FinishedSession:

@@ -90,23 +90,26 @@ class WorkTree:
 
 @dataclass(frozen=True)
 class History:
-    """`is_past`: the files have gone on since, and say nothing of it."""
+    """`net` is what the head has otherwise than the base, whatever happened in between. `is_over`: it ended at the
+    head, and what is not committed now is none of it. `is_past`: the files have gone on since, and say nothing of it.
+    """
 
     root: Path
     base: str
     head: str
-    commits: tuple[Commit, ...]
-    tree: WorkTree
+    commits: tuple[Commit, ...] = ()
+    net: Changes = ()
+    prefix: str = ""  # where the project lies in its repository
+    exclude: str = ""  # the file of rules that only this clone has
+    is_over: bool = False
     is_past: bool = False
 
     @cached_property
-    def net(self) -> Changes:
-        """What HEAD has otherwise than the base, whatever happened in between."""
-        if not self.commits:
-            return ()
-        return tuple(_parse(git.lines(self.root, "diff-tree", *_RAW, self.base, self.head, "--")))
+    def tree(self) -> WorkTree:
+        """Raises NotEvaluable for a file that git is told not to look at."""
+        return WorkTree() if self.is_over else _work_tree(self)
 
-    @property
+    @cached_property
     def changed(self) -> list[PathChange]:
         """Every path that HEAD or the files have otherwise than the base."""
         paths = {*self.tree.dirty, *self.tree.hidden}
@@ -128,21 +131,22 @@ class History:
         commits = tuple(commit for commit in self.commits if commit.sha in kept)
         if not commits:
             return self
-        return replace(self, head=head, commits=commits, tree=WorkTree(), is_past=is_past)
+        net = self.net if head == self.head else _changes(self.root, [f"{head} {self.base}"])[0]
+        return replace(self, head=head, commits=commits, net=net, is_over=True, is_past=is_past)
 
 
 def history_since(root: Path, base: str) -> History:
-    """Of a full id. Raises NotEvaluable: no git, no such base, HEAD not after it, a history that is cut off, or a file
-    that git is told not to look at."""
+    """Of a full id. Raises NotEvaluable: no git, no such base, HEAD not after it, or a history that is cut off."""
     paths = ("--show-prefix", "--path-format=absolute", "--git-path", "shallow", "--git-path", "info/exclude")
     answer = git.run(root, "rev-parse", *paths, "HEAD^{commit}", f"{base}^{{commit}}")
     if not answer.ok:
         changes.resolve(root, base)  # raises where there is no git, or no such commit
         raise NotEvaluable("HEAD is no commit", fix="check out the branch of the work")
     prefix, shallow, exclude, head, since = os.fsdecode(answer.output).split("\n")[:5]
-    commits: list[Commit] = []
-    if head != since:
-        commits = _commits(root, head, since)
+    history = History(root, since, head, prefix=prefix, exclude=exclude)
+    if head == since:
+        return history
+    commits = _commits(root, head, since)
     try:
         # A commit that a shallow clone ends at shows neither its parents nor what it changed.
         ends = Path(shallow).read_text(encoding="ascii", errors="replace").split()
@@ -152,8 +156,7 @@ def history_since(root: Path, base: str) -> History:
         if commit.sha in ends:
             message = f"the history is cut off at {commit.sha[:12]}: a shallow clone"
             raise NotEvaluable(message, fix="git fetch --unshallow")
-    tree = _work_tree(root, prefix, Path(exclude), since, head, commits)
-    return History(root, since, head, tuple(commits), tree)
+    return _with_changes(history, commits)
 
 
 def undone(commits: Sequence[Commit]) -> dict[str, int]:
@@ -186,47 +189,44 @@ def _commits(root: Path, head: str, since: str) -> list[Commit]:
                 fix="check out the branch of the work; git reflog has what was rewritten",
             )
         commits.append(Commit(sha, subject, body[:LONGEST_BODY], tuple(parents.split())))
-    return _with_changes(root, commits, since)
+    return commits
 
 
-def _with_changes(root: Path, commits: Sequence[Commit], since: str) -> list[Commit]:
-    known = {since}
-    pairs, merges = [], []
+def _with_changes(history: History, commits: Sequence[Commit]) -> History:
+    root, known = history.root, {history.base}
+    pairs = [f"{history.head} {history.base}"]
     for commit in commits:
         known.add(commit.sha)
         pairs.append(" ".join((commit.sha, *commit.parents[:1])))
-        if commit.is_merge:
-            merges.append(commit.sha)
-    brought = _changes(root, pairs, "--root")
-    merged = _changes(root, merges, "-c")
+    merges = [commit.sha for commit in commits if commit.is_merge]
+    net, *brought = _changes(root, pairs)
+    merged = dict(zip(merges, _changes(root, merges, "-c"), strict=True))
     whole = []
-    for commit in commits:
-        own = changed = brought.get(commit.sha, ())
-        if commit.is_merge:
-            own = merged.get(commit.sha, ())
-            if commit.parents[0] not in known:
-                changed = own  # seen from a parent older than the base, a merge also brings what the base had long ago
+    for commit, changed in zip(commits, brought, strict=True):
+        own = merged.get(commit.sha, changed)
+        if commit.is_merge and commit.parents[0] not in known:
+            changed = own  # seen from a parent older than the base, a merge also brings what the base had long ago
         whole.append(replace(commit, changes=changed, own_changes=own))
-    return whole
+    return replace(history, commits=tuple(whole), net=net)
 
 
-def _changes(root: Path, asked: Sequence[str], *options: str) -> dict[str, Changes]:
+def _changes(root: Path, asked: Sequence[str], *options: str) -> list[Changes]:
+    """What changed by each line that is asked: a commit, and the one that counts as its parent."""
     if not asked:
-        return {}
+        return []
     lines = "\n".join([*asked, ""]).encode("ascii")
-    printed = git.lines(root, "diff-tree", "--stdin", *_RAW, *options, stdin=lines)
-    by_commit: dict[str, list[str]] = {}
-    current: list[str] = []
+    printed = git.lines(root, "diff-tree", "--stdin", "--root", "--always", *_RAW, *options, stdin=lines)
+    answers: list[list[str]] = []
     index = 0
     while index < len(printed):
         # A path follows what is said of it and is read with it, so no path can pass for the id of a commit.
         if printed[index].startswith(":"):
-            current += printed[index : index + 2]
+            answers[-1] += printed[index : index + 2]
             index += 2
         else:
-            current = by_commit.setdefault(printed[index].strip(), [])
+            answers.append([])
             index += 1
-    return {sha: tuple(_parse(parts)) for sha, parts in by_commit.items()}
+    return [tuple(_parse(parts)) for parts in answers]
 
 
 def _parse(parts: Sequence[str]) -> Iterator[PathChange]:
@@ -238,28 +238,24 @@ def _parse(parts: Sequence[str]) -> Iterator[PathChange]:
         yield PathChange(path, status, _SUBMODULE in fields)
 
 
-def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, commits: Sequence[Commit]) -> WorkTree:
+def _work_tree(history: History) -> WorkTree:
+    root = history.root
     untracked_now = changes.untracked(root)
-    edited, new, ignored = _status(root, prefix)
-    hidden: list[str] = []
+    edited, new, ignored = _status(root, history.prefix)
     rules = ""
-    if exclude.exists():
-        rules = exclude.read_text(encoding="utf-8", errors="replace")
+    if os.path.exists(history.exclude):
+        rules = Path(history.exclude).read_text(encoding="utf-8", errors="replace")
     changed = [*edited, *new, *ignored]
-    for commit in commits:
+    for commit in history.commits:
         changed += commit.paths
+    hidden: list[str] = []
     has_rules = any(path.rpartition("/")[2] == ".gitignore" for path in changed)
-    if prefix or has_rules or re.search(r"^(?!#).*\S", rules, re.MULTILINE):
+    if history.prefix or has_rules or re.search(r"^(?!#).*\S", rules, re.MULTILINE):
         # A rule may be at work that HEAD does not have, or the base had not.
-        new = untracked_now + changes.hidden_since(root, head)
-        hidden = changes.hidden_since(root, base)
+        new = untracked_now + changes.hidden_since(root, history.head)
+        hidden = changes.hidden_since(root, history.base)
     untracked = frozenset(path.rstrip("/") for path in (*new, *ignored))
     return WorkTree(tuple(sorted({*edited, *new})), tuple(hidden), untracked)
-
-
-def edited(root: Path) -> list[str]:
-    """Tracked files that are not as HEAD has them."""
-    return _status(root, "")[0]
 
 
 def _status(root: Path, prefix: str) -> tuple[list[str], list[str], list[str]]:

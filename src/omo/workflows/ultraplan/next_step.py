@@ -9,12 +9,11 @@ from omo.work.session import is_cancelled
 from omo.work.status import Command, NextStep, command
 from omo.workflows.ultraplan import progress, verify
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
-from omo.workflows.ultraplan.flow import MOST_RECOVERIES
-from omo.workflows.ultraplan.run import KIND, START, pinned_plan
+from omo.workflows.ultraplan.flow import FLOW, MOST_RECOVERIES
+from omo.workflows.ultraplan.run import pinned_plan
 from omo.workflows.ultraplan.run_audit import RunStatus
 from omo.workflows.ultraplan.session import PlanState
 
-NOT_STARTED = NextStep("start", "there is no plan session", (command(START),))
 FINISH = command("omo plan finish")
 REVISE = (Command(lead="revise the plan"), command("omo plan critique PLAN", lead="then, before it is started again"))
 GIVE_UP = 'omo plan finish --abandon "why"'
@@ -26,9 +25,6 @@ def next_step(status: RunStatus) -> NextStep:
     """The one thing that moves a session on; the first rule that applies decides. That the user has cancelled it is for
     whoever asks what is so now to say: `cancelled`."""
     state, audit = status.state, status.audit
-    if status.problems:
-        why = f"the ledger is not as omo wrote it ({clip(status.problems[0], 120)}), so nothing counts that rests on it"
-        return NextStep("repair", why, (status.run.repair,), who="user")
     if state.lacks:
         why = f"{', '.join(state.lacks)} is missing, nothing was begun; once it is there"
         commands: tuple[Command, ...] = (recover_command(state) if state.base else start_command(state),)
@@ -51,7 +47,7 @@ def next_step(status: RunStatus) -> NextStep:
         paths = clip(", ".join(audit.dirty), 160)
         why = f"not committed: {paths}; commit what is yours, what is not the user commits or allows (/omo:allow); then"
         return NextStep("clean", why, (FINISH,))
-    if state.verified.get("head") == audit.head:
+    if state.last("verified").get("head") == audit.head:
         for run in state.verified_as(verify.FAIL):
             why = f"step {run.step}: its Verify {clip(run.text, 120)} fails ({clip(run.why, 160)}); mend it"
             return NextStep("mend", why, (FINISH, failed_command(run.step, lead="if it fails after retry")))
@@ -154,7 +150,7 @@ def _over(status: RunStatus) -> NextStep:
         why, who = f"{why} and waits for a person", "user"
     elif item:
         why += ", and the user has answered since"
-    if not (item or state.done or audit.passed):
+    if not (item or state.passed or audit.passed):
         return NextStep("start", why, _begin(status))
     if audit.steps and not audit.missing and not audit.violations:
         close = (abandon_command(lead="to close it"),) if item else ()
@@ -186,7 +182,7 @@ def unrecoverable(status: RunStatus, depth: int = 0) -> str:
 
 def _is_answered(status: RunStatus) -> bool:
     """Whether it is the user's answer by which Stop holds a session that failed: an open one has its fence up."""
-    summary = status.run.caller.summary(KIND)
+    summary = status.run.caller.summary(FLOW.name)
     return summary.get("run") == status.run.id and summary.get("state") == "active" and "fence" not in summary
 
 

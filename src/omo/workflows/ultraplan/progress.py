@@ -56,20 +56,23 @@ def progress_of(caller: Caller, plan: Document, history: History | None = None) 
     progress = Progress(caller.here, runs)
     if not runs and len(plan.sessions) < 2:
         return progress
-    if history is None:
-        try:
-            history = history_of_plan(caller, plan.path, runs, [session.number for session in plan.sessions])
-        except NotEvaluable:
-            return progress
-    _take_over_records(plan, progress, history)
-    if len(progress.done) == len(plan.steps):
-        return progress
-    texts = {_said(then) for run in runs for then in _steps_then(run)}
+    try:
+        history = history or history_of_plan(caller, plan.path, runs, [session.number for session in plan.sessions])
+        _take_over_records(plan, progress, history)
+        if len(progress.done) < len(plan.steps):
+            _take_over_work(plan, progress, history)
+    except NotEvaluable:
+        pass  # what the records say is all that is known
+    return progress
+
+
+def _take_over_work(plan: Document, progress: Progress, history: History) -> None:
+    """What git has of the steps that say what they said when a session was begun."""
+    texts = {_said(then) for run in progress.runs for then in _steps_then(run)}
     for step, audited in zip(plan.steps, audit_history(plan, history, {}).steps, strict=True):
-        is_as_it_was = not runs or _said(step) in texts
+        is_as_it_was = not progress.runs or _said(step) in texts
         if audited.status == "pass" and is_as_it_was:
             progress.done.setdefault(step.number, audited.commit or "")
-    return progress
 
 
 def _take_over_records(plan: Document, progress: Progress, history: History) -> None:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from omo.engine.runs import CaseRun, load_run, require_run
 from omo.errors import Refused
 from omo.text import clip
+from omo.work import outcome
+from omo.work.publish import publish
 from omo.work.run import Caller
 from omo.workflows.ultraplan import preflight, sessions
 from omo.workflows.ultraplan.flow import FLOW
-from omo.workflows.ultraplan.next_step import next_step, unrecoverable
+from omo.workflows.ultraplan.next_step import unrecoverable
 from omo.workflows.ultraplan.refusals import require_clean, require_free, require_shown, under_way
 from omo.workflows.ultraplan.run import (
     PLAN,
     from_top,
     pinned_plan,
-    require_state,
     runs_of_repository,
     state_of,
     states_of_text,
@@ -27,11 +27,12 @@ from omo.workflows.ultraplan.run import (
 from omo.workflows.ultraplan.run_audit import audit_run
 from omo.workflows.ultraplan.sessions import Recovery
 from omo.workflows.ultraplan.start import Started, begun, preflight_rows, uncommitted, write
-from omo.workflows.ultraplan.status import leave_to_another
+from omo.workflows.ultraplan.status import next_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.engine.case import CaseRow
+    from omo.state.rows import Summary
 
 
 def named(caller: Caller, run_id: str) -> CaseRun:
@@ -61,7 +62,8 @@ def recover(run: CaseRun, *, environ: Mapping[str, str]) -> Started:
     One that ended may be another conversation's: it goes on in this one.
     """
     caller, root = run.caller, Path(run.caller.root)
-    state = require_state(run)
+    run.require_whole()
+    state = state_of(run)
     if state.how not in ("failed", "abandoned"):
         run.require_open()
     if state.how:
@@ -70,7 +72,7 @@ def recover(run: CaseRun, *, environ: Mapping[str, str]) -> Started:
         raise under_way(caller, run.id, holder)
     status = audit_run(run)
     status.require_evaluable()
-    same = states_of_text(runs_of_repository(caller, state.path), state.plan)
+    same = states_of_text(runs_of_repository(caller, state.path), state.terms.plan)
     depth = 1 + max(other.depth for other in same if other.number == state.number)
     if why := unrecoverable(status, depth):
         defects = [clip(str(violation), 200) for violation in status.audit.violations]
@@ -99,5 +101,16 @@ def recover(run: CaseRun, *, environ: Mapping[str, str]) -> Started:
             rows.append(opened)
         run.append(*rows)
     if spec:
-        leave_to_another(caller, run.id)
-    return begun(replace(status, run=run), asked, spec)
+        _leave_to(run)
+    return begun(status, asked, spec)
+
+
+def _leave_to(run: CaseRun) -> None:
+    """Another session whose run goes on in this one has nothing left to hold it, and names it no more."""
+    caller, kind = run.caller, FLOW.name
+    why = f"plan session {run.id} goes on in session {clip(caller.session, 64)}"
+    over: Summary = {"state": "ended", "open": 0, "total": 0, "next": None, "why": why, "told": True}
+    over["outcome"] = outcome.not_proven(why)
+    for name in list(caller.session_rows):
+        if name != caller.session and caller.summary(kind, name).get("run") == run.id:
+            publish(run, over, session=name)

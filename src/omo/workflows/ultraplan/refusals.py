@@ -20,11 +20,11 @@ from omo.work.session import suspend
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
-from omo.workflows.ultraplan.flow import FLOW
+from omo.workflows.ultraplan.flow import CRITIC, FLOW
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.next_step import GIVE_UP
-from omo.workflows.ultraplan.run import KIND, PLAN, state_of
+from omo.workflows.ultraplan.run import PLAN, state_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,19 +36,19 @@ MOST_SHOWN = 10
 def require_free(caller: Caller, recovered: str = "") -> None:
     """One plan session per worktree: two could not tell their commits apart. One that is recovered gives way."""
     for name in caller.session_rows:
-        summary = caller.summary(KIND, name)
+        summary = caller.summary(FLOW.name, name)
         run = str(summary.get("run") or "")
         is_here = part(summary, "fence").get("root") == caller.here
         if is_here and name != caller.session and run != recovered:
             raise under_way(caller, run, name)
-    require_room(KIND, caller)
+    require_room(FLOW.name, caller)
     own = load_run(FLOW, caller)
     if own is None or own.id == recovered:
         return
     if own.problems:
         publish_damage(own)
         raise own.damage()
-    if own.state is not None and own.state.is_open and replaces(caller, KIND) is None:
+    if own.state is not None and own.state.is_open and replaces(caller, FLOW.name) is None:
         own.require_whole()
         raise Refused(
             f"plan session {own.id} of this session is under way in {caller.here}",
@@ -72,13 +72,13 @@ def require_shown(caller: Caller) -> None:
     refusal = not_shown(PLAN, caller, fix)
     if refusal is None:
         return
-    summary = caller.summary(KIND)
+    summary = caller.summary(FLOW.name)
     if has_ended(summary):
         raise refusal
     state = state_of(CaseRun(PLAN, caller, str(summary.get("run") or "")))
     if state.started and (state.waiting or not state.how):
         return  # something it needs was missing: nothing was begun, and what ended before was shown
-    if state.started and critique.is_another_named(caller, state.path, state.plan, state.started_at):
+    if state.started and critique.is_another_named(caller, state.path, state.terms.plan, state.started_at):
         return  # they said themselves that it goes on with another text
     raise refusal
 
@@ -112,7 +112,7 @@ def require_as_named(caller: Caller, plan: Document) -> bool:
     """Whether the user named this very text after /omo:ultraexecute; one that was changed since they did not mean."""
     is_changed = critique.is_another_named(caller, plan.path, plan.digest)
     if is_changed and caller.by != "user":
-        what = f"{plan.path} is not as it was when the user named it"
+        what = requests.not_as_named(plan.path)
         way = f"/omo:ultraexecute {shlex.quote(plan.path)}"
         asked = f"If you mean it as it is now, type {way}"
         noted: SessionEvent = {"kind": "waiting", "evidence": what}
@@ -143,7 +143,7 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     why = "no critic has found this text sound, and of an older plan only what is committed needs none"
     if review is not None:
         reasons = "; ".join(map(str, review.get("reasons") or ()))
-        why = clip(f"{critique.CRITIC} has found it not to be sound: {reasons}", 300)
+        why = clip(f"{CRITIC.agent} has found it not to be sound: {reasons}", 300)
     theirs = f"omo plan start {name} --unreviewed REASON --session {shlex.quote(caller.session)}"
     raise Refused(
         f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}): {why}",

@@ -23,21 +23,13 @@ from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.session import PlanState
 
-PLAN = RUNS = kind_of(FLOW)
-KIND = PLAN.name
-START = PLAN.start
+PLAN = kind_of(FLOW)
 SHORT_TAG = 4
 
 
 def state_of(run: CaseRun) -> PlanState:
     """Return the session as its ledger tells it; an empty one if nobody can read that."""
     return cast("PlanState", run.state or PlanState(FLOW, run.id))
-
-
-def require_state(run: CaseRun) -> PlanState:
-    """Return the same. Refused if its ledger is damaged."""
-    run.require_whole()
-    return state_of(run)
 
 
 # which runs belong together: their ids say so, so that no other ledger is opened
@@ -67,7 +59,7 @@ def runs_of_repository(caller: Caller, path: str) -> list[CaseRun]:
 
 def states_of_text(runs: Sequence[CaseRun], digest: str) -> list[PlanState]:
     """Of the runs those that began on one text of the plan."""
-    return [state for state in map(state_of, runs) if state.plan == digest]
+    return [state for state in map(state_of, runs) if state.terms.plan == digest]
 
 
 def unrecorded(runs: Sequence[CaseRun], sessions: Sequence[int]) -> list[int]:
@@ -103,21 +95,17 @@ def from_top(caller: Caller, path: Path | str) -> str:
 # the plan that was pinned
 
 
-def pinned_path(state: str, run: str, name: str) -> str:
-    return os.path.join(PLAN.directory(state, run), name)
-
-
 def pinned_plan(run: CaseRun) -> Document:
     """The plan as it was started: from the copy, or from the file where that still has the digest of the ledger."""
     state = state_of(run)
-    for path in (pinned_path(run.caller.state, run.id, "plan.md"), os.path.join(state.root, state.path)):
+    for path in (os.path.join(run.directory, "plan.md"), os.path.join(state.root, state.path)):
         text = documents.text_of(path)
-        if text is not None and sha256(text.encode("utf-8", "replace")) == state.plan:
+        if text is not None and sha256(text.encode("utf-8", "replace")) == state.terms.plan:
             return documents.parse(text, state.path)
     raise Refused(
         f"{clip(state.path, 200)} of plan session {state.run} is no longer what it was started with, digest "
-        f"{state.plan[:12]}",
-        fix=f'omo plan finish --abandon "why", then {START}',
+        f"{state.terms.plan[:12]}",
+        fix=f'omo plan finish --abandon "why", then {FLOW.start}',
     )
 
 
@@ -126,4 +114,4 @@ def pinned_part(run: CaseRun) -> Document:
     for document in sessions.cut(pinned_plan(run)):
         if document.sessions[0].number == state_of(run).number:
             return document
-    raise Refused(f"{state_of(run).path} has no session {state_of(run).number}", fix=START)
+    raise Refused(f"{state_of(run).path} has no session {state_of(run).number}", fix=FLOW.start)

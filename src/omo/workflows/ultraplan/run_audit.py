@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from omo.digest import sha256
-from omo.engine.runs import CaseRun, load_run
+from omo.engine.case import ItemResult
+from omo.engine.flow import ItemMark
+from omo.engine.runs import CaseRun, load_run, moved
 from omo.errors import NotEvaluable, Refused
 from omo.proof import base
 from omo.text import clip
@@ -20,7 +22,7 @@ from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
 from omo.workflows.ultraplan.critique import is_another_named
-from omo.workflows.ultraplan.flow import FLOW
+from omo.workflows.ultraplan.flow import FLOW, items_of
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.run import (
@@ -36,6 +38,7 @@ from omo.workflows.ultraplan.session import PlanState
 
 NOT_AUDITED = Audit(None, None, [])
 NO_PLAN = Document("", "")
+SKIPPED = "skipped, as its plan allows"
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,22 @@ class RunStatus:
         return state_of(self.run)
 
     @property
-    def problems(self) -> list[str]:
-        return self.run.problems
+    def seen(self) -> PlanState:
+        """The same with its steps as git shows them now. What git cannot be asked of is as it was seen last."""
+        state = replace(self.state, look=self)
+        if not self.audit.steps:
+            return replace(state, unseen=clip(self.unknown or "nothing was begun", 200))
+        statuses: dict[str, str] = {}
+        results: dict[str, ItemResult] = {}
+        for step in self.audit.steps:
+            commit = f"commit {step.commit[:12]}" if step.commit else ""
+            statuses[str(step.step)] = step.status
+            skipped = [SKIPPED] if step.status == "skipped" else []
+            notes = [commit, *(clip(finding, 200) for finding in step.findings)]
+            results[str(step.step)] = {"result": step.status, "notes": notes, "overrides": skipped}
+        items = items_of(self.document)
+        known = {item.id: state.marks.get(item.id, ItemMark(FLOW.begins_as)) for item in items}
+        return replace(state, items=items, marks=moved(FLOW, known, statuses, state.round), seen=results)
 
     @property
     def unknown(self) -> str:
@@ -77,11 +94,11 @@ class RunStatus:
 def load_status(caller: Caller, named: str = "") -> RunStatus | None:
     """The session's run, or the one that is named, and what git and the files show of it. Nothing is written."""
     run = load_run(FLOW, caller, named)
-    if run is None:
-        return None
-    if run.problems or not state_of(run).base:
-        return RunStatus(run)
-    return audit_run(run)
+    return look_at(run) if run is not None else None
+
+
+def look_at(run: CaseRun) -> RunStatus:
+    return RunStatus(run) if run.problems or not state_of(run).base else audit_run(run)
 
 
 def audit_run(run: CaseRun, *, is_ending: bool = False) -> RunStatus:
@@ -95,44 +112,18 @@ def audit_run(run: CaseRun, *, is_ending: bool = False) -> RunStatus:
         # A copy of the project, or another worktree, is not audited from here; a project that was moved is.
         elsewhere = f"plan session {state.run} belongs to {state.root}, and this is {caller.here}"
         return RunStatus(run, audit=unknown(NO_PLAN, NotEvaluable(elsewhere)))
-    status = _held_against_file(RunStatus(run), caller)
-    document, whole = NO_PLAN, None
+
+    def look() -> History:
+        history = histories.history_since(Path(caller.here), state.base)
+        if state.how != "pass":
+            return history
+        return history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
+
+    whole = None
     if is_ending and state.sessions > 1:
         with suppress(NotEvaluable):
             whole = history_of_plan(caller, state.path, runs_of_repository(caller, state.path), state.terms.order)
-    try:
-        document = pinned_part(run)
-        history = histories.history_since(Path(caller.here), state.base)
-    except (Refused, NotEvaluable) as error:
-        return replace(status, document=document, audit=unknown(document, error))
-    if state.how == "pass":
-        history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
-    audit = _audited(caller, document, history, state.skipped, state.before)
-    return replace(status, document=document, audit=audit, whole=whole)
-
-
-def _audited(
-    caller: Caller, document: Document, history: History, skipped: Mapping[int, str], before: Mapping[int, str]
-) -> Audit:
-    """The audit, with what the user let through by /omo:allow as long as it is as they saw it."""
-    allowed = []
-    for path, digest in gates.fold(caller.events, None).allowed_changes.items():
-        if base.digest_of(caller.root, path) == digest:
-            allowed.append(path)
-    return audit_history(document, history, skipped, allowed, before)
-
-
-def _held_against_file(status: RunStatus, caller: Caller) -> RunStatus:
-    """The status with what became of the plan's file since the session was started from it."""
-    state = status.state
-    text = documents.text_of(os.path.join(caller.here, state.path))
-    if text is not None and sha256(text.encode("utf-8", "replace")) == state.plan:
-        return status
-    became = "deleted" if text is None else "edited"
-    edited = f"{clip(state.path, 200)} was {became} after start; the copy made then is what counts"
-    if state.is_open and is_another_named(caller, state.path, state.plan, state.started_at):
-        edited += '; the user named the new text: to carry that out, omo plan finish --abandon "they changed it"'
-    return replace(status, edited=edited, is_revised=text is not None)
+    return replace(_audited(caller, run, pinned_part, look, state.skipped, state.before), whole=whole)
 
 
 def audit_file(caller: Caller, path: Path) -> RunStatus:
@@ -156,14 +147,46 @@ def audit_plan(caller: Caller, run: CaseRun, runs: Sequence[CaseRun] = (), whole
     """The whole plan that a session is of, as it is now, from where its first session began."""
     state = state_of(run)
     runs = runs or runs_of_repository(caller, state.path)
-    status = _held_against_file(RunStatus(run), caller)
-    document = NO_PLAN
-    try:
-        document = pinned_plan(run)
-        history = whole or history_of_plan(caller, state.path, runs, state.terms.order)
-    except (Refused, NotEvaluable) as error:
-        return replace(status, document=document, audit=unknown(document, error))
     skipped: dict[int, str] = {}
-    for other in states_of_text(runs, state.plan):
+    for other in states_of_text(runs, state.terms.plan):
         skipped |= other.skipped
-    return replace(status, document=document, audit=_audited(caller, document, history, skipped, {}))
+
+    def look() -> History:
+        return whole or history_of_plan(caller, state.path, runs, state.terms.order)
+
+    return _audited(caller, run, pinned_plan, look, skipped, {})
+
+
+def _audited(
+    caller: Caller,
+    run: CaseRun,
+    read: Callable[[CaseRun], Document],
+    look: Callable[[], History],
+    skipped: Mapping[int, str],
+    before: Mapping[int, str],
+) -> RunStatus:
+    """The audit, with what the user let through by /omo:allow as long as it is as they saw it."""
+    document = NO_PLAN
+    allowed = []
+    for path, digest in gates.fold(caller.events, None).allowed_changes.items():
+        if base.digest_of(caller.root, path) == digest:
+            allowed.append(path)
+    try:
+        document = read(run)
+        audit = audit_history(document, look(), skipped, allowed, before)
+    except (Refused, NotEvaluable) as error:
+        audit = unknown(document, error)
+    return replace(_held_against_file(caller, run), document=document, audit=audit)
+
+
+def _held_against_file(caller: Caller, run: CaseRun) -> RunStatus:
+    """What became of the plan's file since the session was started from it."""
+    state = state_of(run)
+    text = documents.text_of(os.path.join(caller.here, state.path))
+    if text is not None and sha256(text.encode("utf-8", "replace")) == state.terms.plan:
+        return RunStatus(run)
+    became = "deleted" if text is None else "edited"
+    edited = f"{clip(state.path, 200)} was {became} after start; the copy made then is what counts"
+    if state.is_open and is_another_named(caller, state.path, state.terms.plan, state.started_at):
+        edited += '; the user named the new text: to carry that out, omo plan finish --abandon "they changed it"'
+    return RunStatus(run, edited=edited, is_revised=text is not None)

@@ -13,7 +13,7 @@ from omo.work.proving import NamedCommand
 from omo.work.sections import Attachment, Notice, Section, Sections, Table, facts, listed, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
-from omo.workflows.ultraplan import critique, verify
+from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.flow import FLOW
 from omo.workflows.ultraplan.run import pinned_plan, state_of
 from omo.workflows.ultraplan.session import PlanState
@@ -52,7 +52,7 @@ def sections(viewer: Viewer, status: Status) -> Sections:
         of_steps[str(number)] = Section(covers=facts(("skipped because", state.skipped.get(number))))
     changed = base.changed_at_end(viewer.context.root, state.base, read_files(state.finished.get("files")))
     commands: list[NamedCommand] = []
-    for command in verify.read_rows(state.terms.verify):
+    for command in state.pinned:
         if command.argv and not command.exit:
             plain = Plain(command.argv, timeout=SECONDS)
             commands.append((f"Verify of step {command.step}", plain, state.terms.is_named))
@@ -60,9 +60,9 @@ def sections(viewer: Viewer, status: Status) -> Sections:
 
 
 def _tables(viewer: Viewer, state: PlanState) -> list[Table]:
-    review = critique.latest(viewer.context.root, viewer.context.state, state.plan) or {}
+    review = critique.latest(viewer.context.root, viewer.context.state, state.terms.plan) or {}
     shown = (
-        ("What omo ran to verify it", ("step", "text", "result", "why"), state.verified.get("commands")),
+        ("What omo ran to verify it", ("step", "text", "result", "why"), state.last("verified").get("commands")),
         ("What the machine had to be able to do", ("name", "status", "detail"), state.last("preflight").get("needs")),
         ("What the critic found", ("severity", "dimension", "line", "text"), review.get("findings")),
     )

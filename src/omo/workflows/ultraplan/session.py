@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from omo.engine.case import Case, CaseRow
+from omo.engine.case import Case, CaseItem, CaseRow
 from omo.work.outcome import exception, repaired
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.verify import Verify
 
 if TYPE_CHECKING:
+    from omo.engine.runs import CaseRun
     from omo.state.rows import LetThrough
+    from omo.work.status import NextStep, Status
+    from omo.work.viewer import Viewer
+    from omo.workflows.ultraplan.run_audit import RunStatus
 
 
 class PlanSessionRow(CaseRow, total=False):
@@ -53,9 +58,32 @@ class Terms:
 
 @dataclass
 class PlanState(Case):
-    """A run as its rows tell it. A recovery is a round more: the same session, with all its steps and its base."""
+    """A run as its rows tell it. A recovery is a round more: the same session, with all its steps and its base.
 
-    @property
+    `look` is what git and the files show of it, once somebody has asked.
+    """
+
+    look: RunStatus | None = None
+
+    def now(self, run: CaseRun) -> PlanState:
+        from omo.workflows.ultraplan import run_audit  # which git and the reader of plans come with
+
+        return run_audit.look_at(run).seen
+
+    def next_step(self, run: CaseRun) -> NextStep | None:
+        from omo.workflows.ultraplan import next_step, run_audit
+
+        return None if run.problems else next_step.next_step(self.look or run_audit.look_at(run))
+
+    def shown(self, status: Status, viewer: Viewer) -> Status:
+        from omo.workflows.ultraplan import status as views
+
+        return views.shown(self, status)
+
+    def text_of(self, item: CaseItem) -> str:
+        return item.text
+
+    @cached_property
     def terms(self) -> Terms:
         given = self.started.get("terms") or {}
         return Terms(**{name: given[name] for name in Terms.__dataclass_fields__ if name in given})
@@ -65,12 +93,12 @@ class PlanState(Case):
         return self.terms.path
 
     @property
-    def plan(self) -> str:
-        return self.terms.plan
-
-    @property
     def number(self) -> int:
         return self.terms.number
+
+    @property
+    def sessions(self) -> int:
+        return len(self.terms.order)
 
     @property
     def base(self) -> str:
@@ -78,23 +106,8 @@ class PlanState(Case):
         return self.terms.base if self.opened else ""
 
     @property
-    def sessions(self) -> int:
-        return len(self.terms.order)
-
-    @property
-    def started_at(self) -> str:
-        return str(self.started.get("ts") or "")
-
-    @property
-    def by(self) -> str:
-        """Who started it."""
-        return str(self.started.get("actor") or "agent")
-
-    @property
     def word(self) -> str:
-        if self.waiting:
-            return "blocked"
-        return self.how or "active"
+        return "blocked" if self.waiting else self.how or "active"
 
     # Its steps
 
@@ -106,11 +119,6 @@ class PlanState(Case):
     def before(self) -> dict[int, str]:
         """The steps that were done when it began, with their commits."""
         return {int(number): commit for number, commit in self.terms.done.items()}
-
-    @property
-    def done(self) -> list[int]:
-        """The steps that were once seen to pass."""
-        return list(map(int, self.passed))
 
     @property
     def skipped(self) -> dict[int, str]:
@@ -141,13 +149,11 @@ class PlanState(Case):
     # What was seen
 
     def last(self, kind: str) -> PlanSessionRow:
-        """Return the newest row of a kind; empty if there is none."""
-        rows = [row for row in self.rows if row["kind"] == kind]
-        return cast("PlanSessionRow", rows[-1] if rows else {})
+        return cast("PlanSessionRow", self.last_row(kind))
 
     @property
     def finished(self) -> PlanSessionRow:
-        return cast("PlanSessionRow", self.ended or {})
+        return cast("PlanSessionRow", self.ending)
 
     @property
     def lacks(self) -> list[str]:
@@ -160,13 +166,14 @@ class PlanState(Case):
         return self.last("handed-over").get("handoff", "")
 
     @property
-    def verified(self) -> PlanSessionRow:
-        return self.last("verified")
+    def pinned(self) -> tuple[Verify, ...]:
+        """The Verify commands as they were at the start."""
+        return verify.read_rows(self.terms.verify)
 
     @property
     def results(self) -> tuple[Verify, ...]:
         """What became of the Verify commands when they last ran."""
-        return verify.read_rows(self.verified.get("commands") or [])
+        return verify.read_rows(self.last("verified").get("commands") or [])
 
     def verified_as(self, result: str) -> list[Verify]:
         return [command for command in self.results if command.result == result]
@@ -174,13 +181,13 @@ class PlanState(Case):
     @property
     def exceptions(self) -> list[LetThrough]:
         """What was let through without its proof: what, by whom, and why."""
-        terms = self.terms
+        terms, by = self.terms, self.started_by
         exceptions = [repaired(row) for row in self.rows if row["kind"] == "repaired"]
         if terms.unreviewed:
-            exceptions.append(exception("no clean critique of the plan", self.by, terms.unreviewed))
+            exceptions.append(exception("no clean critique of the plan", by, terms.unreviewed))
         if terms.is_legacy:
             what = "a plan before 1.7: no critic was asked"
-            exceptions.append(exception(what, self.by, "what it does not say was taken from its prose"))
+            exceptions.append(exception(what, by, "what it does not say was taken from its prose"))
         for path in terms.left_behind:
             exceptions.append(exception("changed by an earlier session outside its fence", "agent", path))
         preflight = self.last("preflight")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -20,10 +21,9 @@ from omo.work.run import Caller
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import preflight, progress, rules, sessions, verify
-from omo.workflows.ultraplan.flow import FLOW, items_of
+from omo.workflows.ultraplan.flow import FLOW
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document, FenceGlobs, Session, refusal
-from omo.workflows.ultraplan.next_step import next_step
 from omo.workflows.ultraplan.progress import Progress
 from omo.workflows.ultraplan.refusals import (
     require_as_named,
@@ -32,10 +32,10 @@ from omo.workflows.ultraplan.refusals import (
     require_reviewed,
     require_shown,
 )
-from omo.workflows.ultraplan.run import PLAN, pinned_path, require_state, states_of_text, tags
+from omo.workflows.ultraplan.run import PLAN, state_of, states_of_text, tags
 from omo.workflows.ultraplan.run_audit import RunStatus
 from omo.workflows.ultraplan.session import PlanSessionRow, PlanState, Terms
-from omo.workflows.ultraplan.status import publish
+from omo.workflows.ultraplan.status import next_step, publish
 
 if TYPE_CHECKING:
     from omo.engine.case import CaseRow
@@ -100,14 +100,13 @@ def start(caller: Caller, path: Path, number: int = 0, *, environ: Mapping[str, 
         terms = replace(_terms(caller, contract, history), unreviewed=clip(unreviewed, 1000), is_named=is_named)
         notes = contract.advice
         spec = ""
-        started = _started_row(run, contract, terms)
+        started = _started_row(run, contract, terms, Path(write(run, "plan.md", plan.text)))
         if asked.missing:
             run.append(started, *preflight_rows(asked))
         else:
             notes = [*make_way_notes(caller, PLAN.name), *replaced_notes(caller, PLAN.name), *notes]
             give_way(FLOW, caller)
             spec = write(run, "spec.md", sessions.render(plan, document, done=contract.done))
-            write(run, "plan.md", plan.text)
             run.append(started, *preflight_rows(asked), _first_round(run, contract, history))
             run.append(*_settled_rows(run, contract))
     return begun(RunStatus(run, document, audit), asked, spec, notes)
@@ -117,7 +116,7 @@ def begun(status: RunStatus, asked: preflight.Preflight, spec: str, notes: Seque
     """Ledger before summary: a crash in between leaves a run that the next command finds."""
     step = next_step(status)
     publish(status, step, begins=True)
-    return Started(require_state(status.run), step, spec, [str(need) for need in asked.missing], list(notes))
+    return Started(state_of(status.run), step, spec, [str(need) for need in asked.missing], list(notes))
 
 
 def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
@@ -178,7 +177,7 @@ def _require_dependencies(contract: Contract) -> None:
 
 def write(run: CaseRun, name: str, text: str) -> str:
     store.make_dir(run.directory, run.caller.state)
-    path = pinned_path(run.caller.state, run.id, name)
+    path = os.path.join(run.directory, name)
     store.replace(path, text)
     return path
 
@@ -195,8 +194,12 @@ def preflight_rows(asked: preflight.Preflight) -> list[PlanSessionRow]:
     return rows
 
 
-def _started_row(run: CaseRun, contract: Contract, terms: Terms) -> PlanSessionRow:
-    items = [item.data for item in items_of(contract.document)]
+def _started_row(run: CaseRun, contract: Contract, terms: Terms, copy: Path) -> PlanSessionRow:
+    """Return the row that begins the run. What its steps say stays in the copy of the plan."""
+    items = []
+    for item in FLOW.read(copy):
+        if int(item.id) in contract.session.steps:
+            items.append({**item.data, "text": ""})
     row: PlanSessionRow = {"kind": "started", "session": run.caller.session, "root": run.caller.here, "items": items}
     return {**row, "terms": asdict(terms)}
 

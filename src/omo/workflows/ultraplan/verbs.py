@@ -12,12 +12,12 @@ from typing import Any
 
 from omo import options
 from omo.context import Context
+from omo.engine import ends
 from omo.engine.runs import require_run
 from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
 from omo.work import agents, briefs, requests, session
-from omo.work.lifecycle import left_elsewhere
 from omo.work.publish import reopen_if_changed
 from omo.work.run import Caller, caller_of
 from omo.work.status import NextStep
@@ -26,18 +26,18 @@ from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import progress, propose, rules
 from omo.workflows.ultraplan import start as starting
 from omo.workflows.ultraplan.critique import CriticVerdict
-from omo.workflows.ultraplan.flow import FLOW, MOST_RECOVERIES
+from omo.workflows.ultraplan.flow import CRITIC, FLOW, MOST_RECOVERIES
 from omo.workflows.ultraplan.models import LONGEST_DEFECT, Document, PlanDefect, refusal
-from omo.workflows.ultraplan.next_step import NOT_STARTED, cancelled, next_step
+from omo.workflows.ultraplan.next_step import cancelled
 from omo.workflows.ultraplan.preflight import MISSING
 from omo.workflows.ultraplan.progress import Progress
 from omo.workflows.ultraplan.propose import Proposals
-from omo.workflows.ultraplan.run import KIND, states_of_text
+from omo.workflows.ultraplan.run import states_of_text
 from omo.workflows.ultraplan.run_audit import audit_file, load_status
 from omo.workflows.ultraplan.session import PlanState
 from omo.workflows.ultraplan.start import Started
-from omo.workflows.ultraplan.status import in_lines, publish_status
-from omo.workflows.ultraplan.verify import by_steps, read_rows
+from omo.workflows.ultraplan.status import in_lines, next_step, publish_status
+from omo.workflows.ultraplan.verify import by_steps
 
 
 def register(commands: options.Commands) -> None:
@@ -155,11 +155,11 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     following = _after_critique(caller, arguments.plan)
     if verdict is not None:
         return _verdict(document, verdict, data, notes, following)
-    agents.expect(caller, critiques.CRITIC, begins=critiques.TYPED)
+    agents.expect(caller, CRITIC.agent, begins=critiques.TYPED)
     asked = requests.typed(caller.events, "ultraplan")
     brief = critiques.brief(document, requests.text_of(asked[-1]) if asked else "", sorted(known.done))
-    briefs.issue(caller, critiques.CRITIC, brief)
-    text = f"Send this to {critiques.CRITIC}, then: {following}\n\n{brief}"
+    briefs.issue(caller, CRITIC.agent, brief)
+    text = f"Send this to {CRITIC.agent}, then: {following}\n\n{brief}"
     return Result({**data, "brief": brief}, text, notes=notes)
 
 
@@ -251,15 +251,14 @@ def _begun(begun: Started, context: Context) -> Result:
         of += f", recovery {state.depth} of {MOST_RECOVERIES}"
     spec = os.path.relpath(begun.spec, context.root)
     steps = state.recovering or [step for step in state.steps if step not in state.before]
-    pinned = read_rows(state.terms.verify)
-    runnable = [command for command in pinned if command.argv]
+    runnable = [command for command in state.pinned if command.argv]
     lines = [
         f"Plan session {state.run}{of}: {counted(len(steps), 'step')} from {state.base[:12]}",
         f"  spec         {spec}",
         f"  may change   {', '.join(state.fence['touch']) or 'anything'}",
         f"  never        {', '.join(state.fence['never']) or 'nothing named'}",
         *(f"  will run     {line}" for line in by_steps(runnable)),
-        *(f"  will not run {command}" for command in pinned if not command.argv),
+        *(f"  will not run {command}" for command in state.pinned if not command.argv),
         *(f"  let through  {override}" for override in state.overrides),
         *(f"  done already step {step} {commit[:12]}".rstrip() for step, commit in state.before.items()),
         *(f"  handed over  {note}" for note in state.terms.handoffs),
@@ -282,14 +281,19 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     caller = _caller(arguments, context, looks=True)
     loaded = load_status(caller, arguments.named)
     if loaded is None:
-        step = left_elsewhere(KIND, "a plan session", caller) or NOT_STARTED
+        step = ends.not_begun(FLOW, caller)
         return Result({"run": None, "state": "none", "next": _next_data(step)}, f"No plan session. Next: {step.text}")
     step = publish_status(loaded)
     step = cancelled(loaded) or step
     state = loaded.state
-    data = {**_data(state, step), "audit": loaded.audit.to_json(), "edited": loaded.edited, "problems": loaded.problems}
+    data = {
+        **_data(state, step),
+        "audit": loaded.audit.to_json(),
+        "edited": loaded.edited,
+        "problems": loaded.run.problems,
+    }
     lines = [f"Plan session {state.run}: {state.word}", *(f"  {line}" for line in in_lines(loaded))]
-    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=loaded.problems)
+    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=loaded.run.problems)
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
@@ -298,7 +302,7 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.failed is None and (arguments.error or arguments.tried):
         raise BadInput("--error and --tried belong to --failed STEP", fix="omo plan finish --help")
     if arguments.abandon is None:
-        reopen_if_changed(_caller(arguments, context), KIND)
+        reopen_if_changed(_caller(arguments, context), FLOW.name)
     run = require_run(FLOW, _caller(arguments, context), arguments.named)
     if arguments.abandon is not None:
         done = finishing.abandon(run, arguments.abandon, handoff=arguments.handoff)

@@ -16,6 +16,7 @@ from omo.proof.typed_commands import is_newer
 from omo.proof.verdicts import Experiment
 from omo.text import clip, counted, listed
 from omo.work import outcome, proving, task_documents, task_items
+from omo.work.citations import not_looked_at
 from omo.work.gates import Gate, GateRun, Gates
 from omo.work.task_documents import LostLines
 from omo.workflows.ultrawork.prove import Proof
@@ -85,7 +86,7 @@ class Finish:
         if not self.because and not self.skipping:
             raise self._refusal([*doubts, *(row["what"] for row in self.exceptions)])
         if self.unseen:
-            doubts.insert(0, f"cited and not looked at: {clip(', '.join(self.unseen), 120)}")
+            doubts.insert(0, not_looked_at(self.unseen))
         said = [f"the agent says: “{clip(self.because, 200)}”"] if self.because else []
         return outcome.finished(outcome.ATTESTED, [], doubts, self.exceptions, said)
 
@@ -263,9 +264,9 @@ class Finish:
         if not len(self.gates):
             doubts.append("no gate was pinned")
         if self.look.changed == {}:
-            doubts.append("no file was changed")
+            doubts.append(proving.NO_FILE)
         if self.look.changed is None:
-            doubts.append(f"what was changed is not known ({self.look.unknown})")
+            doubts.append(self.look.unknown_in_words)
         for gate in list(self.gates)[:MOST_NAMED]:
             made = self._experiment(gate)
             if not self._passes(gate):

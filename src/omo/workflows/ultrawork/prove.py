@@ -17,6 +17,7 @@ from omo.state import paths
 from omo.text import clip
 from omo.work import gate_runner, requests, session
 from omo.work.gates import FoundGates, Gate, GateRun, Gates, SessionGates, pin_line
+from omo.work.proving import tests_in_words
 from omo.work.status import BY_USER
 
 MOST_ROUNDS = 3
@@ -306,7 +307,7 @@ class Prover:
             what = f"{clip(proof.submodule, 80)} is a repository of its own, as a submodule or a worktree is"
             not_run = f"{what}, and omo does not swap it: prove the work in a clone, or take it away"
         for check in [check for check in self._tests if not self._has_gate(check, proof)]:
-            tests = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)})"
+            tests = tests_in_words(check.argv)
             if not self.makes:
                 not_run = f"{tests} were not run"
             elif self._program_of(check.argv, check.cwd) is None:

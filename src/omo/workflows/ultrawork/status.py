@@ -7,7 +7,8 @@ from omo.proof.typed_commands import typed
 from omo.state import ledger, paths, runtime
 from omo.state.rows import read_row
 from omo.text import block, clip, counted, listed
-from omo.work import gates, outcome, session
+from omo.work import gates, naming, outcome, session
+from omo.work.files import CHANGED_SINCE
 from omo.work.status import Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from omo.work.files import Files
 
 RUN = command("omo gate run")
+WHEN_COMPLETE = "when the work is complete"
 LONGEST_TAIL = 1200
 LONGEST_REFUSAL = 600
 
@@ -107,7 +109,7 @@ def _mark(gate: gates.Gate) -> str:
 
 def _what_changed(last: gates.GateRun, now: base.Look | None) -> str:
     if now is None or now.changed is None or last.changed is None:
-        return "the tree has changed since"
+        return CHANGED_SINCE
     return clip("changed since: " + listed(base.differing(last.changed, now.changed)), 200)
 
 
@@ -120,7 +122,7 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
     # Where it was refused, the same word again is no way on: test_next_has_the_way_on_where_no_test_shows_the_work.
     own_word = command("omo ulw done --because", "why the work is done", lead="or, where no test can show it")
     if said := summary.get("refused"):
-        why = f"omo ulw done was refused when it was called last: {clip(str(said), LONGEST_REFUSAL)}"
+        why = naming.done_was_refused(said, LONGEST_REFUSAL)
         named = clip(str(summary.get("waysOn") or ""), LONGEST_REFUSAL)
         return NextStep("done", f"{why}; {named}", (command("omo ulw done"), own_word))
     if not items:
@@ -142,7 +144,7 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
             return NextStep("pin", why, (command(gates.pin_line(found[0], cwd)),))
         below = "" if found[0].cwd == "." else f" in {clip(found[0].cwd, 80)}"
         why = f"nothing has shown the work yet; it runs {clip(typed(found[0].argv), 120)}{below}"
-        ways = [command("omo ulw done", lead="when the work is complete")]
+        ways = [command("omo ulw done", lead=WHEN_COMPLETE)]
         if not _may_be_shown_by_tests(viewer.files, pinned):
             ways.append(own_word)
         return NextStep("done", why, tuple(ways))
@@ -151,7 +153,7 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
     why = "; ".join(filter(None, [_named("open", items, "failed", "open"), _named("stale", items, "stale")]))
     if any(item.mark == "failed" for item in items):
         return NextStep("run", why, (RUN,))
-    return NextStep("done", why, (command("omo ulw done", lead="when the work is complete"),))
+    return NextStep("done", why, (command("omo ulw done", lead=WHEN_COMPLETE),))
 
 
 def _may_be_shown_by_tests(files: Files, pinned: gates.Gates) -> bool:

@@ -234,7 +234,7 @@ def _close_users_leg(runs: FiledRuns, run: CaseRun, words: dict[str, str], hypot
         return _unresolved(runs, run, words, hypothesis, looked)
     if hypothesis is not None:  # else it is as it was when the agent's leg was done
         reason = f"{_about(case)} {hypothesis}; {reason}"
-    own = "closed on the agent's own answers"
+    own = concluding.OWN_ANSWERS
     if not case.item.needs_judgement:
         own = f"{counted(len(case.item.form['verification']['outcomes_agent_leg']), 'outcome')} {own}"
     known = Findings(_exceptions(case, runs, words["summary"]))

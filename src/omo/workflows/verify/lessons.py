@@ -56,10 +56,9 @@ def of_category(runs: FiledRuns, category: str) -> list[str]:
 def _lines(goal: str, row: object) -> list[str]:
     """Return what one row of a goal's ledger left open."""
     assert isinstance(row, dict)
-    if row["kind"] == "gap":
-        return [f"{goal} left a gap in {row['question']}: {clip(row['why'], LONGEST)}"]
-    if row["kind"] == "answered":
-        return [f"{goal} left a gap in {row['question']}: {clip(why, LONGEST)}" for why in row["gaps"]]
+    if row["kind"] in ("gap", "answered"):
+        gaps = [row["why"]] if row["kind"] == "gap" else row["gaps"]
+        return [f"{goal} left a gap in {row['question']}: {clip(why, LONGEST)}" for why in gaps]
     if row["kind"] == "judged" and row["verdict"] == "fail":
         learned = row["words"].get("learned")
         why = f"{row['why']} (learned: {learned})" if learned else row["why"]
