@@ -68,8 +68,9 @@ class StateRecord:
 def places(root: str) -> list[str]:
     """Return the directories for records, best first. One inside the project is none: a clone could have brought it."""
     found = []
-    named, home = os.environ.get("XDG_STATE_HOME") or "", paths.home_of(os.environ, root)
-    if named and paths.may_name(named, root):
+    top = paths.top_of(root)
+    named, home = os.environ.get("XDG_STATE_HOME") or "", paths.home_of(os.environ, root, top)
+    if named and paths.may_name(named, root, top):
         found.append(os.path.join(named, PLACE))
     if home:
         found.append(os.path.join(home, ".local", "state", PLACE))

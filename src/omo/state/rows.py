@@ -255,12 +255,15 @@ def read_row(stored: Mapping[str, Any]) -> SessionRow:
     """What is missing or no object is empty; of the latter the row says that it is invalid."""
     row: Any = {**EMPTY, **stored}
     row.pop("invalid", None)
-    is_whole = all(isinstance(row[part], dict) for part in PARTS)
-    if not is_whole:
-        row.update({part: {} for part in PARTS if not isinstance(row[part], dict)})
-    if not all(isinstance(summary, dict) for summary in row["work"].values()):
-        is_whole = False
-        row["work"] = {kind: summary for kind, summary in row["work"].items() if isinstance(summary, dict)}
+    is_whole = True
+    for part in PARTS:
+        if not isinstance(row[part], dict):
+            is_whole = False
+            row[part] = {}
+    for kind, summary in list(row["work"].items()):
+        if not isinstance(summary, dict):
+            is_whole = False
+            row["work"] = without(row["work"], kind)
     if row["ulw"].get("enabled") and not row["work"]:  # the shape that the source has, without summaries
         row["work"] = {"ulw": {"state": "active"}}
     for part in OTHER_PARTS:

@@ -100,7 +100,12 @@ def is_live(row: SessionRow) -> bool:
     """Does a hook have anything to do for this session?"""
     if row["stopContinuation"].get("disabled"):
         return False
-    return bool(row["ulw"].get("enabled")) or any(is_open(each) or is_asking(each) for each in row["work"].values())
+    if row["ulw"].get("enabled"):
+        return True
+    for summary in row["work"].values():
+        if summary.get("state") in OPEN_STATES or (summary.get("question") and is_asking(summary)):
+            return True
+    return False
 
 
 def is_held(row: SessionRow) -> bool:
@@ -133,7 +138,10 @@ def needs_hooks(row: SessionRow) -> bool:
 
 def is_taken_over(row: SessionRow) -> bool:
     """Another conversation took work over, and nobody was told of it here."""
-    return any(summary.get("takenBy") and summary.get("told") is False for _, summary in over(row))
+    for summary in row["work"].values():
+        if summary.get("takenBy") and summary.get("told") is False:
+            return True
+    return False
 
 
 def is_untold(summary: Summary) -> bool:
@@ -156,8 +164,7 @@ def fence_of(row: SessionRow) -> FenceLists:
     """The fence of the work that has one; empty where none has, or the user paused or cancelled that."""
     for summary in row["work"].values():
         fence = summary.get("fence")
-        is_stopped = is_paused_by_user(summary) or was_cancelled(summary)
-        if fence and isinstance(fence, dict) and not is_stopped:
+        if fence and isinstance(fence, dict) and not (is_paused_by_user(summary) or was_cancelled(summary)):
             return fence
     return {}
 
@@ -234,7 +241,8 @@ def let_go(row: SessionRow) -> Works:
 
 def is_left_open(summary: Summary) -> bool:
     """Whether it is not over, or was let go."""
-    return is_open(summary) or was_let_go(summary)
+    state = summary.get("state")
+    return state in OPEN_STATES or (state == "ended" and bool(summary.get("endedBy")))
 
 
 def left_open(row: SessionRow) -> Works:
@@ -262,15 +270,16 @@ def change_session(
         return decide(None).answer
     deadline = store.deadline(wait)
     ownership.make_state_dir(state)
-    store.make_dir(paths.session_dir(state, session_id), state)
-    with store.Lock(paths.session_lock(state, session_id), deadline):
+    directory = paths.session_dir(state, session_id)
+    store.make_dir(directory, state)
+    with store.Lock(os.path.join(directory, paths.SESSION_LOCK), deadline):
         try:
             old = session(state, session_id)
         except Newer:
             raise
         except Unreadable:  # whoever writes keeps the bytes aside
             old = None
-        path = paths.events_file(state, session_id)
+        path = os.path.join(directory, paths.EVENTS)
         head = None
         if old is not None:
             head = ledger.head_of(path)
@@ -495,7 +504,7 @@ def render(runtime: Runtime) -> str:
             opened.add(_launcher_name(key))
         if is_fenced(row):
             fenced.add(_launcher_name(key))
-        is_left = is_left or can_be_resumed(row) or bool(row.get("pins")) or (is_live(row) and has_untold_end(row))
+        is_left = is_left or bool(row.get("pins")) or can_be_resumed(row) or (is_live(row) and has_untold_end(row))
     first = f'{{"version": {RUNTIME_VERSION}, "live": {dumps(sorted(live))}'
     if fenced:
         first += f', "fenced": {dumps(sorted(fenced))}'
@@ -547,8 +556,10 @@ def _read_or_set_aside(state: str, now: float) -> tuple[Runtime, str]:
 def _prune(runtime: Runtime, now: float) -> None:
     """Forget sessions that have nothing open and were not used for two weeks. Their ledgers stay."""
     sessions = runtime["sessions"]
+    oldest = stamp(now - KEPT_FOR)
     for key, row in list(sessions.items()):
-        if isinstance(row, dict) and _may_be_forgotten(read_row(row), now):
+        is_old = isinstance(row, dict) and str(row.get("lastUsedAt") or "9") < oldest
+        if is_old and _may_be_forgotten(read_row(row), now):
             del sessions[key]
 
 
@@ -570,6 +581,8 @@ def _checked(runtime: Runtime | None, state: str) -> Runtime:
     if runtime is None:
         return {"version": RUNTIME_VERSION, "sessions": {}}
     version = runtime.setdefault("version", RUNTIME_VERSION)
+    if version == RUNTIME_VERSION and isinstance(runtime.get("sessions"), dict):
+        return runtime
     path = paths.runtime_file(state)
     if not isinstance(version, int) or isinstance(version, bool) or not isinstance(runtime.get("sessions"), dict):
         raise Unreadable(f"{path} does not have the shape of a runtime file", fix=store.MOVE_AWAY, path=path)

@@ -232,10 +232,10 @@ def _ends(rule: Rule, before: SessionRow, after: SessionRow, elsewhere: str) -> 
         return []
     whole = whole_outcome(ended, after)
     parts = [as_sentence(clip(outcome.in_words(whole), LONGEST_END))]
-    left = listed(work_in(before, "active"))
-    if rule.ends_run and left not in ("", ULTRAWORK):
-        parts.append(f"Open: {left}.")
     if rule.ends_run:
+        left = listed(work_in(before, "active"))
+        if left not in ("", ULTRAWORK):
+            parts.append(f"Open: {left}.")
         parts.append(rule.way_on(before))
     elif elsewhere:
         parts.append(elsewhere)

@@ -151,8 +151,8 @@ class View:
     @property
     def breakers(self) -> dict[str, Meter]:
         """What is used of each limit that lets the session go: blocks without progress, blocks in all, hours."""
-        ulw, limits = self.now.ulw, self.now.limits
-        past = self.now.since(self.now.ulw.get("armedAt"))
+        ulw, limits = self.row["ulw"], self.now.limits
+        past = self.now.since(ulw.get("armedAt"))
         hours = round(past / 3600, 2) if past != float("inf") else 0.0
         meters = [
             Meter("blocks", _count(ulw.get("stopBlocks")), limits["max_stop_blocks"]),

@@ -420,7 +420,7 @@ def end_wait_for_host(row: SessionRow) -> SessionRow:
 
 def _woken_from(row: SessionRow, whom: WaitsFor) -> SessionRow:
     waiting = [(kind, summary) for kind, summary in work_in(row, "waiting") if summary.get("waitsFor") == whom]
-    return _with_work(row, {kind: _active(summary) for kind, summary in waiting})
+    return _with_work(row, {kind: _active(summary) for kind, summary in waiting}) if waiting else row
 
 
 def take_up(row: SessionRow, theirs: SessionRow) -> SessionRow:
@@ -663,7 +663,7 @@ def bound_ends(row: SessionRow) -> Works:
 
 def is_bound_end(summary: Summary) -> bool:
     """What the ledger does not vouch for is told as such, whatever its files are."""
-    is_to_tell = has_ended(summary) and is_untold(summary) and not summary.get("unvouched")
+    is_to_tell = has_ended(summary) and summary.get("told") is not True and not summary.get("unvouched")
     return is_to_tell and isinstance(summary.get("files"), dict) and bool(summary["files"])
 
 
