@@ -217,6 +217,51 @@ def test_no_view_asks_for_a_kind_of_work_by_name() -> None:
     assert asking == COUNTERS
 
 
+MOST_WORDS_TWICE = 5  # shorter ones are the same by chance
+
+
+def test_a_sentence_stands_in_one_module() -> None:
+    shelves: dict[str, set[str]] = {}
+    for path in modules():
+        for text in sentences(path):
+            if len(re.findall(r"[A-Za-z][A-Za-z'’-]*", text)) > MOST_WORDS_TWICE:
+                shelves.setdefault(text, set()).add(str(path.relative_to(SRC)))
+    assert len(shelves) > 1000
+    assert {text: places for text, places in shelves.items() if len(places) > 1} == {}
+
+
+def sentences(path: Path) -> list[str]:
+    """Every string of a module but its docstrings, with `{}` for what varies in it."""
+    docstrings = {node.value for node in nodes(path) if isinstance(node, ast.Expr)}
+    texts, parts = [], set()
+    for node in nodes(path):
+        if isinstance(node, ast.JoinedStr):
+            parts |= set(node.values)
+            texts.append("".join([str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values]))
+    for node in nodes(path):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings | parts:
+            texts.append(node.value)
+    return texts
+
+
+# Folders whose tests are not of workflows: they begin `laps` (tests/engine/laps.py), so that ralph can be taken out.
+NEUTRAL = ("engine", "hooks", "cli", "work", "report", "state")
+NAMES_RALPH = {
+    "cli/test_ralph.py",  # its own
+    "hooks/test_other_loops.py",  # the loop of another plugin
+    "hooks/test_telling.py",  # the page of the docs that it compares shows an end of ralph's
+}
+
+
+def test_tests_of_other_things_do_without_ralph() -> None:
+    named = set()
+    for folder in NEUTRAL:
+        for path in (ROOT / "tests" / folder).rglob("*.py"):
+            if re.search(r"\bralph\b|RalphProject", path.read_text(encoding="utf-8")):
+                named.add(str(path.relative_to(ROOT / "tests")))
+    assert named == NAMES_RALPH
+
+
 def test_only_the_state_library_opens_state_for_writing() -> None:
     writing = re.compile(r"os\.replace\(|os\.O_WRONLY|open\([^)]*[\"'][wax]b?[\"']|write_text\(|write_bytes\(")
     # hooks.log is the hooks' error log, worktrees are omo's own; the rest write files that are not state.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import cached_property
 
 from omo import hosts, settings, variables
@@ -108,7 +109,7 @@ class Context:
         chain = self.chains.get(session)
         if chain is None:
             return runtime.vouched_rows(self.state, session)
-        return [] if chain.problems else chain.rows
+        return chain.rows
 
     @cached_property
     def settings(self) -> settings.Settings:
@@ -142,10 +143,11 @@ class Context:
     def named_session(self) -> str | None:
         return self.environ.get("OMO_SESSION_ID") or hosts.session_of(self.environ) or None
 
-    def session(self, named: str | None, *, looks: bool = False) -> str:
+    def session(self, named: str | None, *, looks: bool = False, mends: bool = True) -> str:
         """The session that a command changes: `--session` in full, else that of the host's variables, else the only
         live one. With `looks` it is one to look at, see `looked_at`.
 
+        If its ledger is damaged, that goes on after its last whole row from here on, unless the command `mends` none.
         Raises where none is clear, where `--session` is the beginning of a known id and so was cut off, and for an
         agent that names another session than its host does. Any other unknown id begins a new session.
         """
@@ -169,7 +171,15 @@ class Context:
                 f"{field} {other} is another session than this agent's own, {clip(own, LONGEST_NAME)}",
                 fix=f"leave {field} away; the user may, in a terminal of their own, with --session {other}",
             )
+        if mends:
+            self._mend(session)
         return session
+
+    def _mend(self, session: str) -> None:
+        """Go on after the last whole row of the session's ledger. One that cannot be read is for whoever appends to
+        it."""
+        with suppress(Unreadable):
+            runtime.mend_session(self.state, session, actor=self.actor, now=self.now, wait=store.CLI_WAIT)
 
     def clear_session(self) -> str:
         """The session of the host's variables, else the only live one, else empty."""

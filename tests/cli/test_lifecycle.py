@@ -13,9 +13,11 @@ import pytest
 from omo.hooks import main as hook
 from omo.hooks import stop as stop_hook
 from tests.cli.sessions import next_stop
+from tests.engine.project import criterion
 from tests.project import SESSION, Project
-from tests.ralph.project import criterion
 from tests.ultraplan.plans import commit, git, plan_text
+
+pytestmark = pytest.mark.usefixtures("laps")
 
 OTHER = "next-conversation"
 
@@ -30,21 +32,21 @@ class Workflow:
     ledger: Callable[[Project], Path]
 
 
-def begin_ralph(project: Project) -> None:
+def begin_laps(project: Project) -> None:
     project.write("criteria.json", json.dumps({"criteria": [criterion(1)]}))
-    assert project.agent("ralph", "start", "--criteria", "criteria.json").code == 0
+    assert project.agent("laps", "start", "--criteria", "criteria.json").code == 0
 
 
-def ralph_ledger(project: Project) -> Path:
-    return max(Path(project.state, "ralph").glob("r*/ledger.jsonl"))
+def laps_ledger(project: Project) -> Path:
+    return max(Path(project.state, "laps").glob("r*/ledger.jsonl"))
 
 
 def acted(code: int, told: str) -> bool:
-    """It did what it is for. A judgement of ralph over no work does so too: it counts that."""
+    """It did what it is for. A judgement of laps over no work does so too: it counts that."""
     return code == 0 or "circumvention" in told
 
 
-RALPH = Workflow("ralph", begin_ralph, ("ralph", "judge"), ralph_ledger)
+LAPS = Workflow("laps", begin_laps, ("laps", "judge"), laps_ledger)
 
 
 def begin_plan(project: Project) -> None:
@@ -64,7 +66,7 @@ def plan_ledger(project: Project) -> Path:
 
 SKIP = ("plan", "skip", "2", "--reason", "it can be left out here")
 PLAN = Workflow("ultraplan", begin_plan, SKIP, plan_ledger)
-each_workflow = pytest.mark.parametrize("flow", [RALPH, PLAN], ids=lambda flow: flow.kind)
+each_workflow = pytest.mark.parametrize("flow", [LAPS, PLAN], ids=lambda flow: flow.kind)
 
 
 def damage(path: Path) -> None:
@@ -94,7 +96,7 @@ def test_damage_lets_the_agent_go_and_is_the_users_to_seal(project: Project, flo
     refused = project.agent(*flow.work)
     seal = ("state", "clear", "--mode", flow.kind, "--force", "--session", SESSION)
     assert (refused.code, f"omo {' '.join(seal)}" in refused.err) == (3, True), refused.err
-    assert next_stop(project) == "waiting"
+    assert next_stop(project) == "done"
     assert project.agent(*seal).code == 3
     assert ledger.read_bytes() == bytes_before
     assert project.user(*seal).code == 0
@@ -110,7 +112,7 @@ def test_a_run_that_was_removed_is_damage_too(project: Project, flow: Workflow) 
     directory = flow.ledger(project).parent
     directory.rename(project.root.parent / "elsewhere")
     assert project.agent(*flow.work).code == 3
-    assert next_stop(project) == "waiting"
+    assert next_stop(project) == "done"
     assert project.user("state", "clear", "--mode", flow.kind, "--force", "--session", SESSION).code == 0
     flow.begin(project)
     ran = project.agent(*flow.work)
@@ -150,7 +152,7 @@ def test_a_run_is_cleared_by_the_agent_in_plain_sight_only(project: Project, flo
     ran = project.agent("state", "clear", "--mode", flow.kind, "--force")
     assert (ran.code, "the user is shown it" in ran.err) == (0, True)
     summary = project.row()["work"][flow.kind]
-    assert (summary["state"], summary["told"], summary["outcome"]["verdict"]) == ("blocked", False, "ended")
+    assert (summary["state"], summary["told"], summary["outcome"]["verdict"]) == ("ended", False, "ended")
 
 
 @each_workflow
@@ -188,11 +190,11 @@ def test_the_next_conversation_is_held_to_the_goals_of_the_last(project: Project
 
 
 def test_what_is_called_off_twice_in_a_terminal_is_told_and_a_start_there_sets_it_going(project: Project) -> None:
-    begin_ralph(project)
+    begin_laps(project)
     for _ in range(2):
         project.check("stop-continuation", "--session", SESSION, by="user")
     assert "was cancelled by you in another terminal" in project.stop().message
-    assert "ralph goes on with it." in project.check("ulw", "start", "--session", SESSION, by="user").out
+    assert "laps goes on with it." in project.check("ulw", "start", "--session", SESSION, by="user").out
 
 
 def test_a_session_gives_its_goals_up_in_plain_sight(project: Project) -> None:
@@ -201,7 +203,7 @@ def test_a_session_gives_its_goals_up_in_plain_sight(project: Project) -> None:
     cleared = project.agent("state", "clear", "--mode", "verify", "--force", "--json")
     assert (cleared.code, cleared.json["open"]) == (0, 1)
     summary = project.row()["work"]["verify"]
-    assert (summary["state"], summary["outcome"]["verdict"]) == ("blocked", "ended")
+    assert (summary["state"], summary["outcome"]["verdict"]) == ("ended", "ended")
     assert summary["why"] == "the agent cleared the goals with 1 open", "goals, and not what they owe"
     assert "No session of this project is live" in project.user("stop-continuation").out
     assert project.user("state", "clear", "--mode", "verify", "--session", SESSION).code == 0
@@ -225,7 +227,7 @@ def test_all_that_a_session_left_is_taken_up_at_once(project: Project) -> None:
 GOAL = json.dumps({"id": "G1", "title": "It is there", "verification": {"checks": [{"type": "path", "path": "x"}]}})
 BEGINNINGS = [
     ("verify", "begin", "--file", "goal.json"),
-    ("ralph", "start", "--criteria", "criteria.json"),
+    ("laps", "start", "--criteria", "criteria.json"),
     ("ultragoal", "create-goals", "--brief", "Read the file."),
     ("plan", "start", "plan.md", "--unreviewed", "no critic in this test"),
 ]

@@ -26,7 +26,6 @@ CHANGES = {
     "ulw start": ["ulw", "start"],
     "gate add": ["gate", "add", "lint", "--cwd", "."],
     "stop-continuation": ["stop-continuation"],
-    "ledger repair": ["ledger", "repair"],
 }
 OF_ANOTHER = {"CLAUDE_CODE_SESSION_ID": "other"}
 each_look = pytest.mark.parametrize("argv", LOOKS.values(), ids=LOOKS)
@@ -112,6 +111,6 @@ def test_of_several_the_user_may_let_all_go(begun: Project) -> None:
 
 @pytest.mark.parametrize("variable", OF_AN_AGENT)
 def test_whichever_variable_an_agent_forgot_it_is_no_user(begun: Project, variable: str) -> None:
-    for argv in (["stop-continuation", "--all"], ["ledger", "repair", "--session", SESSION]):
+    for argv in (["stop-continuation", "--all"], ["stop-continuation", "--session", SESSION]):
         assert begun.omo(*argv, by="user", env={"CLAUDECODE": "", variable: ""}).code == 3
     assert begun.row()["ulw"]["enabled"] is True

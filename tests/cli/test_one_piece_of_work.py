@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from tests.engine.project import criterion
 from tests.project import SESSION, Project
-from tests.ralph.project import criterion
 from tests.ultraplan.plans import carry_out, commit, plan_text
+
+pytestmark = pytest.mark.usefixtures("laps")
 
 IN_CLIENT = {"CLAUDECODE": "1"}
 # By what is typed: the kind of work, what begins the first and the second of it, and what `omo next` says of those.
@@ -23,11 +25,11 @@ WORKFLOWS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...], str]] = {
         ("ultragoal", "create-goals", "--brief", "Write the file."),
         "$ omo ultragoal create-goals",
     ),
-    "ralph": (
-        "ralph",
-        ("ralph", "start", "--criteria", "first.json"),
-        ("ralph", "start", "--criteria", "second.json"),
-        "$ omo ralph start",
+    "laps": (
+        "laps",
+        ("laps", "start", "--criteria", "first.json"),
+        ("laps", "start", "--criteria", "second.json"),
+        "$ omo laps start",
     ),
     "verify": (
         "verify",
@@ -182,25 +184,25 @@ def test_what_was_done_of_a_plan_that_was_cancelled_stays_done(wanted: Project) 
 
 
 def test_a_run_that_is_replaced_ends_by_the_users_word(wanted: Project) -> None:
-    old = begun(wanted, "ralph")
+    old = begun(wanted, "laps")
     wanted.prompt("/omo:stop-continuation")
-    wanted.prompt("/omo:ralph something else")
-    wanted.check("ralph", "start", "--criteria", "second.json")
-    assert "carries on" not in wanted.agent("ralph", "status").out
+    wanted.prompt("/omo:laps something else")
+    wanted.check("laps", "start", "--criteria", "second.json")
+    assert "carries on" not in wanted.agent("laps", "status").out
     ended = wanted.user("report", "--md", "--run", old).out
-    assert f"ralph run {old} was ended by the user: they asked for something else" in ended.replace("`", "")
+    assert f"laps run {old} was ended by the user: they asked for something else" in ended.replace("`", "")
 
 
 def test_a_refused_beginning_leaves_what_was_cancelled_as_it_is(wanted: Project) -> None:
-    old = begun(wanted, "ralph")
+    old = begun(wanted, "laps")
     wanted.prompt("/omo:stop-continuation")
-    wanted.prompt("/omo:ralph something else")
+    wanted.prompt("/omo:laps something else")
     wanted.write("second.json", "{}")
-    refused = wanted.agent("ralph", "start", "--criteria", "second.json")
+    refused = wanted.agent("laps", "start", "--criteria", "second.json")
     assert (refused.code > 0, "is over" in refused.err) == (True, False)
-    wanted.prompt("continue ralph")
-    assert (wanted.summary("ralph")["state"], wanted.summary("ralph")["run"]) == ("active", old)
-    assert "not judged yet" in wanted.agent("ralph", "status").out
+    wanted.prompt("continue laps")
+    assert (wanted.summary("laps")["state"], wanted.summary("laps")["run"]) == ("active", old)
+    assert "not judged yet" in wanted.agent("laps", "status").out
 
 
 def test_what_was_cancelled_is_no_part_of_how_the_next_task_ended(wanted: Project) -> None:
@@ -261,22 +263,22 @@ def test_what_the_user_types_pauses_what_was_on_until_they_name_it(wanted: Proje
 
 
 def test_a_command_in_the_users_terminal_begins_another_and_names_both(wanted: Project) -> None:
-    begun(wanted, "ralph")
+    begun(wanted, "laps")
     ran = wanted.check("verify", "begin", "--file", "goal1.json", "--session", SESSION, by="user")
-    assert 'ralph (2 of 2 open) is paused for it; "continue ralph" goes on with that' in ran.err
+    assert 'laps (2 of 2 open) is paused for it; "continue laps" goes on with that' in ran.err
     assert "Goal G1 begun" in ran.out
-    assert (wanted.summary("ralph")["state"], wanted.summary("verify")["state"]) == ("paused", "active")
+    assert (wanted.summary("laps")["state"], wanted.summary("verify")["state"]) == ("paused", "active")
     ran = wanted.check("resume", "--session", SESSION, by="agent", code=3)
     wanted.prompt("stop")
     assert "only they can let it go on" in wanted.check("resume", code=3).err
     assert "verify G1" in wanted.check("resume", "--session", SESSION, by="user").out
-    assert (wanted.summary("ralph")["state"], wanted.summary("verify")["state"]) == ("paused", "active")
+    assert (wanted.summary("laps")["state"], wanted.summary("verify")["state"]) == ("paused", "active")
 
 
 def test_what_waits_for_the_user_is_open_too(wanted: Project) -> None:
-    begun(wanted, "ralph")
+    begun(wanted, "laps")
     wanted.check("ulw", "blocked", "--evidence", "nobody knows which file", "--question", "Which file?")
-    assert "ralph (2 of 2 open) of this session is open" in wanted.check(*WORKFLOWS["verify"][1], code=3).err
+    assert "laps (2 of 2 open) of this session is open" in wanted.check(*WORKFLOWS["verify"][1], code=3).err
 
 
 def test_goals_of_verify_are_one_piece_of_work(wanted: Project) -> None:
@@ -287,8 +289,8 @@ def test_goals_of_verify_are_one_piece_of_work(wanted: Project) -> None:
 
 def test_ultrawork_stays_on_beside_the_run_that_the_agent_begins(wanted: Project) -> None:
     wanted.prompt("ulw do it")
-    wanted.check(*WORKFLOWS["ralph"][1])
-    assert {kind: work["state"] for kind, work in wanted.row()["work"].items()} == {"ulw": "active", "ralph": "active"}
+    wanted.check(*WORKFLOWS["laps"][1])
+    assert {kind: work["state"] for kind, work in wanted.row()["work"].items()} == {"ulw": "active", "laps": "active"}
 
 
 HANDED = ("state", "ultragoal", "handoff", "--to", "ultraplan")

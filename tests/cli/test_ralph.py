@@ -228,7 +228,7 @@ def test_the_third_verdict_asked_for_over_missing_phases_ends_the_run(project: P
     assert "circumvention 3 of 3; that ends the run" in refused
     told = project.check("ralph", "status", "--json").json
     assert (told["state"], told["circumventions"]) == ("ended: circumvented", 3)
-    assert next_stop(project) == "waiting"
+    assert next_stop(project) == "done"
     again = project.check("ralph", "start", "--criteria", criteria(project), code=3).err
     assert "end your turn" in again
 
@@ -267,7 +267,7 @@ def test_the_last_iteration_is_a_forced_honest_stop(project: Project) -> None:
     judged(project, C1="pass")
     told = project.agent("ralph", "status", "--json").json
     assert (told["verdict"], told["decision"], told["receipt"]) == ("fail", "safeguard", None)
-    assert next_stop(project) == "waiting"
+    assert next_stop(project) == "done"
     assert "C2" in project.agent("ralph", "status").out
 
 
@@ -291,12 +291,16 @@ def test_the_ledger_of_a_run_is_verified_with_the_sessions(project: Project) -> 
     ran = project.agent("ledger", "verify", "--json")
     assert ran.code == 3
     assert [path for path, found in ran.json["ledgers"].items() if found] == [str(ledger_of(project))]
-    refused = project.agent("ralph", "judge")
-    assert (refused.code, "not as omo wrote it" in refused.err) == (3, True)
     told = project.agent("ralph", "status", "--json").json
     assert (told["state"], told["iteration"], told["verdict"], told["criteria"]) == ("damaged", None, None, [])
     assert told["problems"]
-    assert told["next"]["action"] == "repair"
+    refused = project.agent("ralph", "judge")
+    assert (refused.code, "not even the beginning of its ledger is whole" in refused.err) == (3, True)
+    again = project.agent("ralph", "start", "--criteria", criteria(project))
+    assert "ended without a pass, and the user has not been shown it" in again.err
+    project.stop()
+    begun = project.check("ralph", "start", "--criteria", criteria(project))
+    assert ": damaged" in begun.out
 
 
 def test_a_run_whose_end_was_cut_off_is_carried_on_all_the_same(project: Project) -> None:
@@ -305,14 +309,13 @@ def test_a_run_whose_end_was_cut_off_is_carried_on_all_the_same(project: Project
     project.stop()
     cut_last_row(project)
     begun = project.agent("ralph", "start", "--criteria", criteria(project, criterion(3)))
-    assert "ledger damaged; 2 criteria were dropped (C1, C2)" in begun.out
+    assert "safeguard; 2 criteria were dropped (C1, C2)" in begun.out
 
 
-def test_that_a_ledger_was_repaired_is_told_with_the_end(project: Project) -> None:
+def test_that_a_ledger_was_damaged_is_told_with_the_end(project: Project) -> None:
     start(project)
     judged(project, C1="pass")
     cut_last_row(project)
-    project.check("ledger", "repair", "--session", SESSION, by="user")
     judged(project, C1="pass", C2="pass")
     (let_through,) = project.summary("ralph")["outcome"]["exceptions"]
     assert let_through["what"] == "its ledger was damaged after row 3"
@@ -324,7 +327,7 @@ def test_giving_up(project: Project) -> None:
     ran = project.agent("ralph", "abandon", "the user wants something else")
     assert ran.code == 0
     assert "the user is shown this" in ran.err
-    assert next_stop(project) == "waiting"
+    assert next_stop(project) == "done"
     assert rows(project)[-1]["kind"] == "ended"
     assert "ended already (abandoned)" in project.agent("ralph", "abandon", "the user wants something else").err
     assert "end your turn" in project.agent("ralph", "start", "--criteria", criteria(project)).err

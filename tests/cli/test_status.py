@@ -157,7 +157,7 @@ from omo.cli.main import main
 code = main(["status"], {"OMO_SESSION_ID": sys.argv[1]}, sys.argv[2], float(sys.argv[3]))
 print("\\n" + json.dumps({"code": code, "opened": opened}))
 """
-CRITERIA = '{"criteria": [{"id": "C1", "description": "a file", "checks": [{"type": "path", "path": "done.txt"}]}]}'
+CREATE_GOALS = ("ultragoal", "create-goals", "--brief", "@goal: A file\nWrite it.")
 
 
 def opened(project: Project) -> dict[str, int]:
@@ -173,15 +173,14 @@ def opened(project: Project) -> dict[str, int]:
 
 
 def begin_and_give_up(project: Project, name: str) -> None:
-    assert project.user("ralph", "start", "--criteria", "criteria.json", "--session", name).code == 0
-    assert project.user("ralph", "abandon", "it was only begun", "--session", name).code == 0
+    assert project.user(*CREATE_GOALS, "--session", name).code == 0
+    assert project.user("stop-continuation", "--session", name).code == 0
 
 
 def test_status_opens_each_file_once_and_no_more_with_many_runs_before(project: Project) -> None:
-    project.write("criteria.json", CRITERIA)
     arm(project)
     project.agent("gate", "add", "tests", "--", "true")
-    assert project.agent("ralph", "start", "--criteria", "criteria.json").code == 0
+    assert project.agent(*CREATE_GOALS).code == 0
     alone = opened(project)
     assert set(alone.values()) == {1}
     assert {os.path.basename(path) for path in alone} >= {"runtime.local.json", "events.jsonl", "ledger.jsonl"}
@@ -198,7 +197,6 @@ def test_status_opens_each_file_once_and_no_more_with_many_runs_before(project: 
 
 
 def test_a_session_without_a_kind_of_work_opens_none_of_its_ledgers(project: Project) -> None:
-    project.write("criteria.json", CRITERIA)
     begin_and_give_up(project, OTHER)
     project.user("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead the file.", "--session", OTHER)
     project.user("state", "clear", "--mode", "ultragoal", "--force", "--session", OTHER)

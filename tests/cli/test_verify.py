@@ -258,7 +258,7 @@ def test_the_goal_file_is_not_part_of_the_work_and_an_answer_is_no_file_of_it(pr
     assert (done.code, done.json["verdict"]) == (0, "pass"), done.out
 
 
-def test_only_the_user_reopens_and_repairs(project: Project) -> None:
+def test_only_the_user_reopens(project: Project) -> None:
     add(project, max_retries=1, verification={"checks": [path_check()]})
     begin(project)
     failed = project.agent(*FINISH)
@@ -269,15 +269,16 @@ def test_only_the_user_reopens_and_repairs(project: Project) -> None:
     assert project.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
     reopened = project.user("verify", "begin", "G1", "--again", "the disk was full")
     assert (reopened.code, "begun (attempt 1 of 1)" in reopened.out) == (0, True)
-    assert project.agent("ledger", "repair").code == 3
+
+
+def test_a_goal_whose_beginning_is_lost_ends_and_is_filed_anew(project: Project) -> None:
+    add(project, max_retries=1, verification={"checks": [path_check()]})
+    begin(project)
     journal = ledger_of(project)
     journal.write_text(journal.read_text().replace("quotes", "nothing"), encoding="utf-8")
-    clear = ("state", "clear", "--mode", "verify", "--force", "--session", project.session)
     refused = project.agent(*FINISH)
-    assert (refused.code, " ".join(clear) in refused.err) == (3, True), "its first row was edited"
+    assert (refused.code, "goal G1 cannot go on" in refused.err) == (3, True), "its first row was edited"
     assert next_stop(project) == "waiting"
-    assert " ".join(clear) in project.row()["work"]["verify"]["question"]
-    assert project.user(*clear).code == 0
     assert not journal.exists()
     assert "No goal is filed" in project.agent("verify", "status").out
     add(project, verification={"checks": [path_check()]})
@@ -285,14 +286,12 @@ def test_only_the_user_reopens_and_repairs(project: Project) -> None:
     assert next_stop(project) == "block"
 
 
-def test_the_end_names_what_the_user_repaired(project: Project) -> None:
+def test_the_end_names_a_ledger_that_was_damaged(project: Project) -> None:
     add(project, verification={"checks": [path_check()]})
     begin(project)
     journal = ledger_of(project)
     with journal.open("a") as ledger:
         ledger.write('{"kind": "finished", "goal": "G1", "state": "completed"}\n')
-    assert "omo ledger repair" in project.agent(*FINISH).err
-    assert project.user("ledger", "repair").code == 0
     project.write("parser.py", "x = 1\n")
     finished = project.agent(*FINISH, "--json").json
     (exception,) = finished["outcome"]["exceptions"]
@@ -307,7 +306,7 @@ def test_a_hand_written_result_is_worth_nothing(project: Project) -> None:
     with journal.open("a", encoding="utf-8") as file:
         file.write(json.dumps({**forged, "ts": "2026-02-22T17:20:01Z", "summary": "", "reason": ""}) + "\n")
     refused = project.agent(*FINISH)
-    assert (refused.code, "the ledger of goal G1 is not as omo wrote it" in refused.err) == (3, True)
+    assert (refused.code, "0 found, 1 needed: parser.py" in refused.out) == (3, True)
 
 
 def test_begin_outside_a_session_says_that_nothing_is_held(project: Project) -> None:
@@ -398,7 +397,7 @@ def test_a_look_opens_each_file_once_and_loads_no_models(project: Project) -> No
     ran = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert "in-progress" in ran.stdout
     # Each open of a file is told twice: as the descriptor is made, and as Python wraps it.
-    assert ran.stderr.splitlines()[-1] == "False [2, 2, 2]"
+    assert ran.stderr.splitlines()[-1] == "False [2, 2, 2, 2]"
 
 
 def test_checks_that_failed_before_the_work_are_not_owed_after_it(project: Project) -> None:
@@ -464,8 +463,7 @@ def test_a_damaged_journal_is_not_called_one_without_goals(project: Project, nam
     add(project, verification={"checks": [path_check()]})
     damage(ledger_of(project))
     refused = project.check("verify", "status", *named, code=3)
-    assert "the ledger of goal G1 is not as omo wrote it" in refused.err
-    assert "omo state clear --mode verify --force" in refused.err
+    assert "goal G1 cannot go on: not even the beginning of its ledger is whole" in refused.err
 
 
 def test_a_goal_that_was_filed_and_never_begun_is_named_at_the_end(project: Project) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import SESSION, Project
+from tests.project import SESSION, Project, Ran
 
 LATER = "later-session"
 CASES = """import unittest
@@ -45,32 +45,36 @@ def armed_and_worked(project: Project, *functions: str, session: str = SESSION) 
     project.write("test_calc.py", CASES + "".join(NEW_CASE.format(name) for name in functions))
 
 
-def done(project: Project, *options: str, session: str = SESSION) -> str:
-    ran = project.omo("ulw", "done", *options, session=session)
-    return ran.out + ran.err
+def done(project: Project, *options: str, session: str = SESSION) -> Ran:
+    return project.omo("ulw", "done", *options, session=session)
 
 
 def test_a_failure_of_before_is_refused_with_the_line_to_type(project: Project) -> None:
-    said = done(project)
-    assert "it fails (1 failed, 2 passed: test_old (test_calc.Calc.test_old)); without the work that failed too" in said
-    assert f"if the user lets what fails be, they type {ALLOW}; to ask them: omo ulw blocked" in said
-    assert "on your word: omo ulw done --because" in said
+    ran = done(project)
+    assert ran.code == 3
+    assert ran.says("ulw-gate-fails", counts="1 failed, 2 passed: test_old (test_calc.Calc.test_old)")
+    assert ran.says("proof-failed-without-the-work")
+    assert ran.says("ulw-user-may-allow", command=ALLOW)
+    assert ran.says("ulw-ask-the-user")
+    assert ran.says("ulw-mend-or-word")
 
 
 def test_on_the_agents_word_the_sentence_begins_with_what_fails(project: Project) -> None:
     done(project)
-    said = done(project, "--because", "test_old is no part of it")
-    assert said.startswith("Finished on the agent's word: gate tests fails: it fails (1 failed, 2 passed: test_old")
-    assert said.index("test_old (test_calc") < said.index("the agent says: “test_old is no part of it”")
+    ran = done(project, "--because", "unrelated-to-it")
+    assert ran.says("end-gate-fails-on-agents-word", gate="tests")
+    assert ran.says("end-agent-says", reason="unrelated-to-it")
+    assert ran.out.index("test_old (test_calc") < ran.out.index("unrelated-to-it")
+    assert project.summary("ulw")["outcome"]["verdict"] == "attested"
 
 
 def test_allowed_by_the_user_it_is_proven_and_the_end_names_it(project: Project) -> None:
     done(project)
-    answer = project.prompt(ALLOW).json["reason"]
-    assert "that test_old of test_calc.py fails, or no longer holds as it was, is let through by you" in answer
-    said = done(project)
-    assert said.startswith("Done, proven: ")
-    assert "; 1 known failure allowed: test_old (test_calc.Calc.test_old)" in said
+    answer = project.prompt(ALLOW)
+    assert answer.says_to_user("prompt-test-allowed", test="test_old", file="test_calc.py")
+    ran = done(project)
+    assert project.summary("ulw")["outcome"]["verdict"] == "proven"
+    assert ran.says("end-known-failure-allowed", count=1, tests="test_old (test_calc.Calc.test_old)")
 
 
 def test_what_was_allowed_holds_in_another_conversation_too(project: Project) -> None:
@@ -79,7 +83,7 @@ def test_what_was_allowed_holds_in_another_conversation_too(project: Project) ->
     done(project)
     project.commit("new")
     armed_and_worked(project, "new", "newer", session=LATER)
-    assert "1 known failure allowed" in done(project, session=LATER)
+    assert done(project, session=LATER).says("end-known-failure-allowed", count=1)
 
 
 def test_once_the_test_has_passed_it_may_fail_no_more(project: Project) -> None:
@@ -91,20 +95,26 @@ def test_once_the_test_has_passed_it_may_fail_no_more(project: Project) -> None:
     project.write("calc.py", OLD + NEW.format("new"))
     project.commit("broken anew")
     armed_and_worked(project, "new", "newer", session=LATER)
-    assert "without the work that failed too" in done(project, session=LATER)
+    ran = done(project, session=LATER)
+    assert ran.code == 3
+    assert ran.says("proof-failed-without-the-work")
 
 
 def test_another_test_that_fails_is_not_allowed_with_it(project: Project) -> None:
     done(project)
     project.prompt(ALLOW)
     project.write("calc.py", OLD.replace("def same():\n    return 1", "def same():\n    return 0") + NEW.format("new"))
-    assert "does not hold on the files as they are" in done(project)
+    ran = done(project)
+    assert ran.code == 3
+    assert ran.says("ulw-gates-do-not-hold", left=1, total=1)
 
 
 def test_an_agent_cannot_allow_it(project: Project) -> None:
     done(project)
     assert project.prompt(ALLOW, agent_id="a1").stdout == ""
-    assert "without the work that failed too" in done(project)
+    ran = done(project)
+    assert ran.code == 3
+    assert ran.says("proof-failed-without-the-work")
 
 
 def test_a_row_that_was_written_by_hand_allows_nothing(project: Project) -> None:
@@ -112,11 +122,10 @@ def test_a_row_that_was_written_by_hand_allows_nothing(project: Project) -> None
     ledger = Path(project.state, "sessions", SESSION, "events.jsonl")
     row = '{"kind": "test-allowed", "test": "test_old", "commands": [], "actor": "user", "seq": 99, "prev": "0"}\n'
     ledger.write_text(ledger.read_text(encoding="utf-8") + row, encoding="utf-8")
-    assert "Done, proven" not in done(project)
+    assert done(project).code == 3
 
 
 @pytest.mark.parametrize("name", ["test_nothing", "calc.test_old"])
 def test_a_name_that_no_failing_test_has_is_refused(project: Project, name: str) -> None:
     done(project)
-    said = project.prompt(f"/omo:allow {name}").json["reason"]
-    assert f"did nothing: {name!r} is no gate, no file, and no test that omo has seen run" in said
+    assert project.prompt(f"/omo:allow {name}").says_to_user("typed-allow-unknown", name=name)

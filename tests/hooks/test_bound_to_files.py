@@ -14,6 +14,7 @@ import pytest
 
 from omo.state import paths, runtime
 from omo.work import outcome, session
+from tests import texts
 from tests.hooks.conftest import Host
 
 IN_PROCESS = True
@@ -38,7 +39,7 @@ def call_done(host: Host) -> None:
 
 
 def is_told(host: Host) -> bool:
-    return host.stop().message.startswith("omo: finished on the agent's word: ")
+    return host.stop().says_to_user("end-on-agents-word")
 
 
 @pytest.mark.usefixtures("through_the_shell")
@@ -46,9 +47,9 @@ def test_work_thrown_away_after_done_is_sent_back_with_the_files_names(ended: Ho
     ended.git("checkout", "-q", "calc.py")
     answer = ended.stop()
     assert answer.blocks
-    reason = answer.json["reason"]
-    assert "ultrawork: files changed since it was called done: calc.py; omo ulw done says so again." in reason
-    assert "Block 1 of 8." in reason
+    assert answer.says_to_agent("stop-files-changed", files="calc.py")
+    assert "omo ulw done" in answer.json["reason"]
+    assert answer.says_to_agent("stop-block-of", given=1, most=8)
     assert ended.kinds()[-2:] == ["reopened", "blocked:block"]
     assert ended.summary("ulw")["state"] == "active"
 
@@ -109,7 +110,7 @@ def test_once_gates_ran_again_a_block_says_what_they_say(ended: Host) -> None:
     assert ended.stop().blocks
     ended.check("gate", "add", "t", "--", "grep", "-q", "2", "calc.py")
     ended.omo("gate", "run")
-    assert "Open gates, 1 of 1: t." in ended.stop(stop_hook_active=True).json["reason"]
+    assert ended.stop(stop_hook_active=True).says_to_agent("stop-gates-open", left=1, total=1, names="t")
 
 
 def test_what_a_gates_run_has_left_does_not_count(host: Host) -> None:
@@ -141,7 +142,7 @@ def test_more_files_than_are_named_one_by_one(ended: Host) -> None:
     call_done(ended)
     assert "changed" not in ended.summary("ulw")["files"]
     ended.write("data/7.txt", "other\n")
-    assert "some of 601 files that differ from the commit" in ended.stop().json["reason"]
+    assert ended.stop().says_to_agent("stop-many-files-changed", count=601)
 
 
 def test_files_that_nobody_can_look_at_are_told_and_prove_nothing(ended: Host) -> None:
@@ -151,17 +152,16 @@ def test_files_that_nobody_can_look_at_are_told_and_prove_nothing(ended: Host) -
 
     ended.change_row(proven)
     shutil.rmtree(ended.root / ".git")
-    message = ended.stop().message
-    assert message.startswith(
-        "omo: finished on the agent's word: gate t passes; the files could not be looked at again"
-    )
+    answer = ended.stop()
+    assert answer.says_to_user("end-on-agents-word", evidence="gate t passes")
+    assert answer.says_to_user("end-files-not-looked-at")
     assert ended.summary("ulw")["outcome"]["verdict"] == "attested"
 
 
 def test_the_breakers_hold(ended: Host) -> None:
     ended.change_row(lambda row: session.note(row, {"stopBlocks": 8}))
     ended.write("calc.py", BROKEN)
-    assert "8 blocks without verified progress" in ended.stop().message
+    assert ended.stop().says_to_user("end-no-progress", blocks=8)
     assert ended.summary("ulw")["state"] == "ended"
 
 
@@ -174,9 +174,9 @@ def test_a_cancel_lets_go_whatever_the_files_are(ended: Host) -> None:
 def test_a_stop_that_was_typed_lets_go_and_the_files_are_named(ended: Host) -> None:
     ended.write("calc.py", BROKEN)
     ended.prompt("never mind, stop")
-    message = ended.stop().message
-    assert message.startswith("omo: finished on the agent's word: ")
-    assert "files changed since it was called done: calc.py" in message
+    answer = ended.stop()
+    assert answer.says_to_user("end-on-agents-word")
+    assert answer.says_to_user("end-files-changed", files="calc.py")
 
 
 def test_a_mark_that_was_edited_is_not_believed(ended: Host) -> None:
@@ -184,17 +184,16 @@ def test_a_mark_that_was_edited_is_not_believed(ended: Host) -> None:
     read = runtime.read(ended.state)
     read["sessions"][ended.session]["work"]["ulw"].pop("files")
     Path(paths.runtime_file(ended.state)).write_text(runtime.render(read), encoding="utf-8")
-    assert "the state calls it done, and the ledger does not" in ended.stop().message
+    assert ended.stop().says_to_user("end-ledger-says-otherwise")
 
 
 def test_every_view_shows_that_the_end_does_not_stand(ended: Host) -> None:
-    assert "would be let go: finished on the agent's word" in ended.check("status").out
+    assert ended.check("status").says("status-let-go-on-agents-word")
     ended.write("calc.py", BROKEN)
     for command in (("status",), ("ulw", "status")):
-        shown = ended.check(*command).out
-        assert "would be sent back" in shown
-        assert "files changed since it was called done: calc.py" in shown
+        assert ended.check(*command).says("status-sent-back-files-changed", files="calc.py")
     assert "block" in ended.check("explain", "stop").out.splitlines()[0]
     report = json.loads(ended.check("report", "--json").out)
-    assert "files changed since it was called done: calc.py" in json.dumps(report)
+    assert report["verdict"]["level"] == "gone"
+    assert texts.says(report["verdict"]["text"], "report-files-changed", files="calc.py")
     assert ended.summary("ulw")["state"] == "ended"  # nobody but Stop opens it again

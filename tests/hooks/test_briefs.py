@@ -10,6 +10,8 @@ import pytest
 from tests.hooks.conftest import Host
 from tests.project import Answer, Project
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 LED = "Say pass."
 BRIEF = "@goal: Parse\nWatch."
 WANTED = "the line"
@@ -48,16 +50,16 @@ def goals(project: Project) -> Project:
 def rounds(project: Project) -> Project:
     """A judge is asked: what was done is there to be seen."""
     project.commit()
-    project.prompt("/omo:ralph mend NOTES")
+    project.prompt("/omo:laps mend NOTES")
     project.prompt("/omo:pin there -- test -e NOTES")
     file = project.root.parent / "criteria.json"
     file.write_text(json.dumps(CRITERIA), encoding="utf-8")
-    project.check("ralph", "start", "--criteria", str(file))
+    project.check("laps", "start", "--criteria", str(file))
     project.agent_ends("omo:planner")
     project.write("NOTES", "line 2\n")
     project.agent_ends("omo:qa")
     project.agent_ends("omo:critic")
-    project.check("ralph", "judge", code=4)
+    project.check("laps", "judge", code=4)
     return project
 
 
@@ -87,23 +89,23 @@ def test_the_brief_pasted_whole_may_end_in_blank_lines(goals: Project) -> None:
 
 
 def test_a_second_round_after_a_change_has_a_brief_of_its_own(rounds: Project) -> None:
-    first = rounds.check("ralph", "brief").out
+    first = rounds.check("laps", "brief").out
     rounds.write("NOTES", "line 3\n")
-    rounds.check("ralph", "judge", code=4)
-    second = rounds.check("ralph", "brief").out
+    rounds.check("laps", "judge", code=4)
+    second = rounds.check("laps", "brief").out
     assert re.findall(r'"nonce": "\w+"', first) != re.findall(r'"nonce": "\w+"', second)
     assert refusal(starts(rounds, "omo:judge", second)) == ""
 
 
 def test_the_judge_of_a_run_gets_its_command_or_its_text(rounds: Project) -> None:
-    assert starts(rounds, "omo:judge", LED).says_to_agent("brief-whole-prompt", command="omo ralph brief")
-    assert refusal(starts(rounds, "omo:judge", "omo ralph brief\n")) == ""
-    assert refusal(starts(rounds, "omo:judge", rounds.check("ralph", "brief").out)) == ""
+    assert starts(rounds, "omo:judge", LED).says_to_agent("brief-whole-prompt", command="omo laps brief")
+    assert refusal(starts(rounds, "omo:judge", "omo laps brief\n")) == ""
+    assert refusal(starts(rounds, "omo:judge", rounds.check("laps", "brief").out)) == ""
 
 
 @pytest.mark.parametrize("role", ["qa", "critic"])
 def test_reviewers_of_an_iteration_read_the_criteria_and_what_the_user_asked(rounds: Project, role: str) -> None:
-    printed = rounds.check("ralph", "brief", role).out
+    printed = rounds.check("laps", "brief", role).out
     assert "  > mend NOTES" in printed
     assert f"C1: {WANTED}" in printed
     assert refusal(starts(rounds, f"omo:{role}", printed)) == ""
@@ -111,7 +113,7 @@ def test_reviewers_of_an_iteration_read_the_criteria_and_what_the_user_asked(rou
 
 
 def test_a_conversation_that_takes_the_run_up_uses_the_brief_it_finds(rounds: Project) -> None:
-    printed = rounds.check("ralph", "brief").out
+    printed = rounds.check("laps", "brief").out
     rounds.now += 3600  # idle long enough to be taken up
     rounds.check("resume", rounds.session, session="later")
     rounds.session = "later"

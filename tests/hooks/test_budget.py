@@ -143,7 +143,7 @@ def test_it_is_of_the_settings_as_they_were_when_the_run_was_armed(record: Recor
     settings = record.project.root / ".sisyphus" / "omo.json"
     settings.parent.mkdir(exist_ok=True)
     settings.write_text('{"budget_tokens": "1k", "budget_agents": 4}', "utf-8")
-    assert prompt(record, "ulw mend it").says_to_user("prompt-budget", ceilings="1k tokens, 4 agents")
+    assert prompt(record, "ulw mend").says_to_user("prompt-budget", ceilings="1k tokens, 4 agents")
     settings.write_text('{"budget_tokens": "9M"}', "utf-8")
     record.call(1500)
     assert stop(record).says_to_user("end-budget-spent", spent="1.5k of 1k tokens")
@@ -302,7 +302,8 @@ def test_it_is_in_status_status_line_and_explain(record: Record) -> None:
     (kept,) = Path(record.project.state).rglob("spending.json")
     before = kept.read_bytes()
     shown = record.project.omo("status", "--session", SESSION)
-    assert shown.says("status-budget", bar="██████░░░░", percent=61, spent="610 of 1k tokens, 1 of 30 min")
+    spent_so_far = "610 of 1k tokens, 1 of 30 min"
+    assert shown.says("status-budget", bar="██████░░░░", percent=61, spent=spent_so_far)
     explained = record.project.omo("explain", "stop", "--session", SESSION).out
     assert "budget" in explained
     view = session.session_view(record.project.state, SESSION, record.project.limits, record.project.now, {})
@@ -349,7 +350,7 @@ def test_a_new_run_counts_from_nothing_and_typing_ulw_again_does_not(record: Rec
     assert spent(record.project) == 600
     record.call(600)
     assert stop(record).says_to_user("end-budget-spent", spent="1.2k of 1k tokens")
-    assert prompt(record, "ulw mend the rest").says_to_user("prompt-budget", ceilings="1k tokens")
+    assert prompt(record, "ulw again").says_to_user("prompt-budget", ceilings="1k tokens")
     record.call(10)
     stop(record)
     assert spent(record.project) == 10

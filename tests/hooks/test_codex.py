@@ -63,7 +63,8 @@ def codex(host: Host) -> Iterator[Codex]:
 
 
 def test_the_model_is_told_in_json_and_the_user_in_its_spelling(codex: Codex) -> None:
-    assert codex.prompt("what is ulw?").says_to_user("prompt-not-turned-on")
+    question = codex.prompt("what is ulw?")
+    assert question.says_to_user("prompt-not-turned-on")
     turned_on = codex.prompt("ulw fix it")
     assert turned_on.says_to_agent("prompt-turned-on")
     assert turned_on.says_to_user("prompt-on")
@@ -175,12 +176,13 @@ def test_a_command_that_calls_omo_is_given_what_it_needs(codex: Codex) -> None:
         codex.shell(command).assert_silent()
 
 
+@pytest.mark.usefixtures("laps")
 @pytest.mark.parametrize(
-    "begins", ["ultragoal create-goals --brief '@goal: One'", "ralph start", "plan critique plan.md"]
+    "begins", ["ultragoal create-goals --brief '@goal: One'", "laps start --request 'make it'", "plan critique plan.md"]
 )
 def test_without_its_agents_whoever_begins_is_told(codex: Codex, tmp_path: Path, begins: str) -> None:
     home = {"CODEX_SESSION_ID": codex.session, "CODEX_HOME": str(tmp_path)}
-    codex.prompt("$omo:ralph make it work")
+    codex.prompt("$omo:ultraplan make it work")
     codex.write("plan.md", plan_text(1))
     words = shlex.split(begins)
     assert codex.omo(*words, by="user", env=home).says("host-lacks-agents")
@@ -232,9 +234,9 @@ def test_a_reviewer_begins_without_the_conversation_also_where_omo_cannot_read_i
         return answer.json["hookSpecificOutput"]["permissionDecisionReason"] if answer.stdout else ""
 
     older, newer, brief = "spawn_agent", "collaborationspawn_agent", "omo ultragoal brief qa"
-    for message in ("all is well", "gAAAAABqL3wFv0Zb1x"):
+    for message in ("all well", "gAAAAABqL3wFv0Zb1x"):
         assert brief in refusal(older, message)
-    assert brief in refusal(newer, "all is well", fork_turns="none")
+    assert brief in refusal(newer, "all well", fork_turns="none")
     assert refusal(newer, "gAAAAABqL3wFv0Zb1x", fork_turns="none") == refusal(older, brief) == ""
     for more in ({}, {"fork_turns": "all"}):
         told = refusal(newer, "gAAAAABqL3wFv0Zb1x", **more)
@@ -254,7 +256,8 @@ def test_what_another_conversation_left_open_is_offered_and_taken_up(codex: Code
     codex.now = time.time() - 20.5 * 60
     codex.change_row(lambda row: row, session="before")
     offer = codex.send("SessionStart", session_id="next", source="startup")
-    assert offer.says_to_user("prompt-left-open", idle="20 min ago", works='ultrawork, for "ulw fix it"')
+    left = 'ultrawork, for "ulw fix it"'
+    assert offer.says_to_user("prompt-left-open", idle="20 min ago", works=left)
     taken = codex.prompt("$omo:resume", session_id="next")
     assert taken.says_to_user("prompt-taken-up", source="before")
     assert taken.says_to_agent("prompt-takes-up")

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.hooks.conftest import NO_COOLDOWN, ROOT, SESSION, Host, command_of, point_at
+from tests.hooks.conftest import NO_COOLDOWN, ROOT, SESSION, Answer, Host, command_of, point_at
 from tests.hooks.test_codex import Codex
 from tests.hooks.test_copilot import Copilot
 from tests.hooks.test_launcher import without_python
 from tests.kept import copied, git_init
 
-CANNOT_RUN = "no Python 3.10 or newer was found that runs its hooks"
+CANNOT_RUN = "hook-cannot-run"
 
 
 def script(path: Path, text: str) -> str:
@@ -130,9 +130,9 @@ def event_of(host: Host, event: str) -> str:
     return event
 
 
-def told(host: Host, event: str, env: dict[str, str], session: str = SESSION, prompt: str = "hello") -> str:
+def sent(host: Host, event: str, env: dict[str, str], session: str = SESSION, prompt: str = "hello") -> Answer:
     fields = {"session_id": session, "prompt": prompt, "source": "resume"}
-    return host.send(event, env=env, **fields).stdout
+    return host.send(event, env=env, **fields)
 
 
 def test_without_any_python_a_session_that_is_on_is_told_in_the_form_of_its_host(any_host: Host, data: Path) -> None:
@@ -141,13 +141,14 @@ def test_without_any_python_a_session_that_is_on_is_told_in_the_form_of_its_host
         (data / name).unlink()
     none = {"PATH": without_python(any_host), "OMO_PYTHON_DIRS": ""}
     for event in EVENTS:
-        said = told(any_host, event, none)
-        assert CANNOT_RUN in said, event
-        for line in said.splitlines():
+        answer = sent(any_host, event, none)
+        assert answer.says_to_user(CANNOT_RUN), event
+        for line in answer.stdout.splitlines():
             json.loads(line)
-        assert told(any_host, event, none, session="another") == "", event
-    for typed in ("ulw go on", "/omo:ralph x", "stop ulw"):
-        assert CANNOT_RUN in told(any_host, "UserPromptSubmit", none, session="another", prompt=typed)
+        assert sent(any_host, event, none, session="another").stdout == "", event
+    for typed in ("ulw go on", "/omo:ultragoal x", "stop ulw"):
+        answer = sent(any_host, "UserPromptSubmit", none, session="another", prompt=typed)
+        assert answer.says_to_user(CANNOT_RUN), typed
     assert any_host.row()["ulw"]["enabled"]
 
 
@@ -159,7 +160,7 @@ def test_a_python_that_runs_everything_but_our_code_is_told(host: Host, data: Pa
     (plugin / "src").mkdir()
     shutil.copy(ROOT / "requirements.txt", plugin)
     host.plugin = plugin
-    assert CANNOT_RUN in host.stop().stdout
+    assert host.stop().says_to_user(CANNOT_RUN)
 
 
 @pytest.mark.parametrize("path", ["", "/nonexistent"])
@@ -181,7 +182,7 @@ def test_an_empty_path_is_survived(host: Host, data: Path, path: str) -> None:
 
 def test_where_nothing_can_be_kept_hooks_run_all_the_same(host: Host) -> None:
     nowhere = {"OMO_ENV_HOME": "/proc/omo", "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
-    assert "turned ultrawork on" in host.send("UserPromptSubmit", prompt="ulw begin", env=nowhere).stdout
+    assert host.send("UserPromptSubmit", prompt="ulw begin", env=nowhere).says_to_agent("prompt-turned-on")
     assert host.send("Stop", env=nowhere).blocks
     answer = host.send("PreToolUse", tool_name="Bash", tool_input={"command": "omo status"}, env=nowhere)
     assert "deny" not in answer.stdout
@@ -195,12 +196,10 @@ def test_a_state_of_a_newer_version_is_told(host: Host) -> None:
     text = text.replace('"version": 4', '"version": 99', 1)
     host.write_runtime(text)
     shutil.rmtree(Path(os.environ["HOME"], ".local"), ignore_errors=True)  # what is known of it elsewhere
-    for event in ("Stop", "UserPromptSubmit"):
-        said = told(host, event, {})
-        assert "version 99" in said
-        assert "update the plugin" in said
-        assert told(host, event, {}, session="another") == ""
-        assert told(host, event, {}, session="stopped") == ""
+    for event, situation in (("Stop", "stop-state-is-newer"), ("UserPromptSubmit", "prompt-state-is-newer")):
+        assert sent(host, event, {}).says_to_user(situation, version=99, known=3)
+        assert sent(host, event, {}, session="another").stdout == ""
+        assert sent(host, event, {}, session="stopped").stdout == ""
     assert Path(host.state, "runtime.local.json").read_text(encoding="utf-8") == text
 
 
@@ -292,7 +291,7 @@ def test_the_project_does_not_choose_the_python_of_its_hooks(hostile: Hostile) -
     for home in homes(hostile):
         ready(own)
         variables = hostile.variables(home)
-        assert "ltrawork" in host.send("UserPromptSubmit", env=variables, prompt="ulw go on").stdout
+        assert "ltrawork" in host.send("UserPromptSubmit", env=variables, prompt="ulw x").stdout
         assert host.send("Stop", env=variables).blocks
         host.send("SessionStart", env=variables, source="resume")
         assert hostile.seen() == ""

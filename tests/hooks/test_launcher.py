@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hooks.conftest import HOOKS, ROOT, SESSION, Host, command_of, note_starts
+from tests.hooks.conftest import HOOKS, ROOT, SESSION, Answer, Host, command_of, note_starts
 from tests.parts import first_of
 
 EVENTS = list(HOOKS)
@@ -60,13 +60,13 @@ def test_any_stdin_is_survived(host: Host, event: str) -> None:
 )
 def test_odd_environments_do_not_matter(host: Host, extra: dict[str, str]) -> None:
     first = host.send("UserPromptSubmit", prompt="ulw 수정해줘 🙂 \ud800", env=extra)
-    assert "turned ultrawork on" in first.stdout
+    assert first.says_to_agent("prompt-turned-on")
     assert host.send("Stop", env=extra).blocks
 
 
 def test_bom_and_crlf_around_a_real_prompt(host: Host) -> None:
     body = host.payload("UserPromptSubmit", prompt="ulw fix it\r\nplease").rstrip(b"\n")
-    assert "turned ultrawork on" in host.raw("UserPromptSubmit", b"\xef\xbb\xbf" + body + b"\r\n").stdout
+    assert host.raw("UserPromptSubmit", b"\xef\xbb\xbf" + body + b"\r\n").says_to_agent("prompt-turned-on")
 
 
 @pytest.mark.parametrize("event", first_of(EVENTS, 1))
@@ -164,10 +164,11 @@ LONG = "stop " * 100_000  # for whose patterns a shell with letters of several b
 
 def test_what_is_said_in_a_long_prompt_is_heard(host: Host) -> None:
     host.prompt("please look at this log:\n" + LONG).assert_silent()
-    assert "turned ultrawork on" in host.prompt(f"{LONG}\n\nulw fix it").stdout
+    assert host.prompt(f"{LONG}\n\nulw x").says_to_agent("prompt-turned-on")
     assert host.stop(last_assistant_message=LONG).blocks
     host.stop(session_id="never-on", last_assistant_message=LONG).assert_silent()
-    assert "The user cancelled ultrawork with this message" in host.prompt(f"/omo:stop-continuation {LONG}").stdout
+    cancelled = host.prompt(f"/omo:stop-continuation {LONG}")
+    assert cancelled.says_to_agent("prompt-cancelled", works="ultrawork")
 
 
 def test_a_long_event_is_read_by_python_alone(host: Host, data: Path) -> None:
@@ -196,21 +197,21 @@ def test_a_host_that_names_the_project_in_the_event_alone(host: Host, tmp_path: 
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
 
-    def send(event: str, **fields: str) -> str:
+    def send(event: str, **fields: str) -> Answer:
         body = {"session_id": SESSION, "cwd": str(host.project), **fields}
         raw = json.dumps(body, ensure_ascii=escaped).encode() + b"\n"
-        return host.raw(event, raw, cwd=elsewhere, CLAUDE_PROJECT_DIR="").stdout
+        return host.raw(event, raw, cwd=elsewhere, CLAUDE_PROJECT_DIR="")
 
-    assert send("Stop") == ""
-    assert "turned ultrawork on" in send("UserPromptSubmit", prompt="ulw begin")
-    assert '"block"' in send("Stop")
-    assert send("UserPromptSubmit", prompt="hello") == ""
+    send("Stop").assert_silent()
+    assert send("UserPromptSubmit", prompt="ulw begin").says_to_agent("prompt-turned-on")
+    assert send("Stop").blocks
+    send("UserPromptSubmit", prompt="hello").assert_silent()
     assert list(elsewhere.iterdir()) == []
 
 
 def test_state_elsewhere(host: Host, tmp_path: Path) -> None:
     elsewhere = {"OMO_STATE_DIR": str(tmp_path / "states")}
-    assert "turned ultrawork on" in host.send("UserPromptSubmit", prompt="ulw x", env=elsewhere).stdout
+    assert host.send("UserPromptSubmit", prompt="ulw x", env=elsewhere).says_to_agent("prompt-turned-on")
     assert host.send("Stop", env=elsewhere).blocks
     assert not (host.project / ".sisyphus").exists()
 
@@ -220,7 +221,7 @@ def test_the_plugin_works_from_a_directory_with_quotes_and_spaces(host: Host, tm
     for part in ("hooks", "src"):
         shutil.copytree(ROOT / part, plugin / part, ignore=shutil.ignore_patterns("__pycache__"))
     host.plugin = plugin
-    assert "turned ultrawork on" in host.prompt("ulw x").stdout
+    assert host.prompt("ulw x").says_to_agent("prompt-turned-on")
     assert host.stop().blocks
     assert not list(plugin.rglob("__pycache__"))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from omo.workflows.ultraplan import start as starting
+from tests import texts
 from tests.hooks.conftest import Host
 from tests.hooks.test_tool_gates import bash as bash_of
 from tests.hooks.test_tool_gates import denied
@@ -69,7 +70,8 @@ def test_no_command_that_is_printed_throws_away_what_the_user_wrote(
     start(shell)
     for number in (1, 2):
         carry_out(host.project, number)
-    shell.write(path, "by the user, in an editor of their own\n")
+    theirs = "by the user, in an editor of their own\n"
+    shell.write(path, theirs)
     if is_committed:
         commit(host.project, "docs: by the user")
     shown = [bash(host, f"echo x >> {path}")]
@@ -78,7 +80,7 @@ def test_no_command_that_is_printed_throws_away_what_the_user_wrote(
         shown.append(ran.out + ran.err)
     shown.append(shell.agent("next").out)
     assert [text for text in shown if any(command in text for command in DESTROYS)] == []
-    assert (host.project / path).read_text() == "by the user, in an editor of their own\n"
+    assert (host.project / path).read_text() == theirs
 
 
 def test_what_the_user_changed_outside_is_told_as_theirs_and_the_plan_ends(host: Host, shell: Project) -> None:
@@ -90,9 +92,9 @@ def test_what_the_user_changed_outside_is_told_as_theirs_and_the_plan_ends(host:
     assert (ran.code, ran.json["closed"], ran.json["verdict"]) == (0, True, "pass")
     ended = shell.summary("ultraplan")["outcome"]
     assert ended["verdict"] == "waived"
-    assert [(each["what"], each["by"]) for each in ended["exceptions"][1:]] == [
-        ("changed outside the fence: README.md", "user, or a script")
-    ]
+    (exception,) = ended["exceptions"][1:]
+    assert texts.says(exception["what"], "end-changed-outside-fence", path="README.md")
+    assert exception["by"].startswith("user")
 
 
 @pytest.mark.parametrize("path", ["README.md", "infra/main.tf", "src/app.py"])
@@ -101,14 +103,16 @@ def test_what_the_user_allows_is_let_through_as_it_is_and_no_further(host: Host,
     for number in (1, 2):
         carry_out(host.project, number)
     shell.write(path, "by the user\n")
-    assert f"the change of {path}, as it is now, is let through by you" in shell.prompt(f"/omo:allow {path}").stdout
+    assert shell.prompt(f"/omo:allow {path}").says_to_user("prompt-change-allowed", path=path)
     shell.write(path, "and then by somebody\n")
     assert shell.agent("plan", "status", "--json").json["audit"]["session"]["allowed"] == []
     shell.write(path, "by the user\n")
     ran = shell.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["closed"]) == (0, True)
     exceptions = shell.summary("ultraplan")["outcome"]["exceptions"]
-    assert [(each["what"], each["by"]) for each in exceptions[1:]] == [(f"changed beside the plan: {path}", "user")]
+    (exception,) = exceptions[1:]
+    assert texts.says(exception["what"], "end-changed-beside-plan", path=path)
+    assert exception["by"] == "user"
 
 
 @pytest.fixture
@@ -137,29 +141,29 @@ def test_what_is_new_is_removed_and_what_was_changed_is_restored(left: Host, com
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("rm README.md", "outside the plan's fence"),
-        ("rm readme.MD", "outside the plan's fence"),
-        ("rm .coverage README.md", "README.md is outside"),
-        ("rm local.db", "It was there before the session began"),
-        ("rm build/out", "It was there before the session began"),
-        ("rm -r build", "It was there before the session began"),
-        ("rm lib/new.c", "outside the plan's fence"),
-        ("rm -r lib", "outside the plan's fence"),
-        ("rm -r .", "outside the plan's fence"),
-        ("git clean -fd", "outside the plan's fence"),
-        ("git clean -fdx build", "outside the plan's fence"),
-        ("git restore -s HEAD~1 README.md", "outside the plan's fence"),
-        ("git checkout HEAD~1 -- README.md", "outside the plan's fence"),
-        ("mv .coverage /tmp/x", "outside the plan's fence"),
-        ("mv 'out dir' /tmp/x", "outside the plan's fence"),
-        ("echo x >> .coverage", "outside the plan's fence"),
-        ("rm -rf 'out dir'", "rm -r"),
-        ("echo .coverage >> .gitignore", "outside the plan's fence"),
-        ("rm /etc/hosts", "outside the project"),
+        ("rm README.md", "fence-outside"),
+        ("rm readme.MD", "fence-outside"),
+        ("rm .coverage README.md", "fence-outside"),
+        ("rm local.db", "fence-was-there-before"),
+        ("rm build/out", "fence-was-there-before"),
+        ("rm -r build", "fence-was-there-before"),
+        ("rm lib/new.c", "fence-outside"),
+        ("rm -r lib", "fence-outside"),
+        ("rm -r .", "fence-outside"),
+        ("git clean -fd", "fence-outside"),
+        ("git clean -fdx build", "fence-outside"),
+        ("git restore -s HEAD~1 README.md", "fence-outside"),
+        ("git checkout HEAD~1 -- README.md", "fence-outside"),
+        ("mv .coverage /tmp/x", "fence-outside"),
+        ("mv 'out dir' /tmp/x", "fence-outside"),
+        ("echo x >> .coverage", "fence-outside"),
+        ("rm -rf 'out dir'", "fence-rm-rf"),
+        ("echo .coverage >> .gitignore", "fence-outside"),
+        ("rm /etc/hosts", "fence-outside-project"),
     ],
 )
 def test_nothing_else_is(left: Host, command: str, why: str) -> None:
-    assert why in bash(left, command)
+    assert texts.says(bash(left, command), why)
 
 
 def test_a_new_link_is_removed_but_not_what_lies_behind_it(left: Host) -> None:
@@ -169,7 +173,7 @@ def test_a_new_link_is_removed_but_not_what_lies_behind_it(left: Host) -> None:
     (left.project / "link").symlink_to("docs")
     assert bash(left, "rm link") == ""
     for command in ("rm -r link/", "rm link/kept.md", "rm -r docs"):
-        assert "outside the plan's fence" in bash(left, command), command
+        assert texts.says(bash(left, command), "fence-outside"), command
 
 
 def test_the_third_denial_waits_for_the_user(left: Host) -> None:
@@ -187,7 +191,7 @@ def test_where_too_much_was_there_nothing_is_removed_and_it_is_said_why(
     monkeypatch.setattr(starting, "MOST_UNCOMMITTED", 1)
     start(shell)
     shell.write(".coverage", "new\n")
-    assert "What was there before the session began is not known" in bash(host, "rm .coverage")
+    assert texts.says(bash(host, "rm .coverage"), "fence-not-known-what-was-there")
     assert bash(host, "git restore README.md")
 
 
@@ -204,7 +208,7 @@ def test_a_directory_that_holds_something_older_is_not_removed(host: Host, shell
     commit(host.project, "docs: notes")
     start(shell)
     git(host.project, "rm", "-q", "notes/tracked")
-    assert "It was there before the session began" in bash(host, "rm -r notes")
+    assert texts.says(bash(host, "rm -r notes"), "fence-was-there-before")
 
 
 def test_an_index_that_git_cannot_read_removes_nothing(left: Host) -> None:

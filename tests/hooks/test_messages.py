@@ -41,7 +41,7 @@ class Material:
         self.text = LONG if is_long else "two keys exist"
         self.pin = f"omo gate add tests -- {'x' * 2000 if is_long else 'make test'}"
         run = "r" * 300 if is_long else "g1771780801000"
-        kinds = ("ultragoal", "ultraplan", "ralph", "verify") if is_long else ("ultragoal",)
+        kinds = ("ultragoal", "ultraplan", "verify") if is_long else ("ultragoal",)
         summary: Row = {"run": run, "state": "active", "open": 2, "total": 3, "next": f"mend it: {COMMAND}"}
         self.work = [("ulw", {"state": "active", "open": 1, "total": 1}), *((kind, summary) for kind in kinds)]
         self.row: Row = {**session.arm(None, by="user", limits=LIMITS, now=NOW), "work": dict(self.work)}
@@ -85,22 +85,22 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "on, and others go on": lambda m: line(messages.turned_on("", m.work, EMPTY, [m.text])),
     "on by a command of the agent's": lambda m: line(messages.begun(m.work)),
     "not turned on": lambda m: messages.not_turned_on(m.text[:100]),
-    "on by its command": lambda m: line(messages.typed("ralph", m.work, [], m.work[1:2], was_cancelled=True)),
-    "on by its command after a cancel": lambda m: line(messages.typed("ralph", [], [], [], was_cancelled=True)),
+    "on by its command": lambda m: line(messages.typed("verify", m.work, [], m.work[1:2], was_cancelled=True)),
+    "on by its command after a cancel": lambda m: line(messages.typed("verify", [], [], [], was_cancelled=True)),
     "on by its command for something else": lambda m: line(
-        messages.typed("ralph", [], m.work[1:2], m.work[:1], was_cancelled=True)
+        messages.typed("verify", [], m.work[1:2], m.work[:1], was_cancelled=True)
     ),
     "on by its command in place of another": lambda m: line(
-        messages.typed("ralph", [], [], m.work[1:2], was_cancelled=False)
+        messages.typed("verify", [], [], m.work[1:2], was_cancelled=False)
     ),
-    "named in words": lambda m: messages.begun_by_its_command("ralph"),
-    "to be begun": lambda m: sentences.to_be_begun("ralph"),
-    "not begun": lambda m: m.released("not-begun", {**EMPTY, "asked": "ralph"}),
+    "named in words": lambda m: messages.begun_by_its_command("verify"),
+    "to be begun": lambda m: sentences.to_be_begun("verify"),
+    "not begun": lambda m: m.released("not-begun", {**EMPTY, "asked": "verify"}),
     "no plan yet": lambda m: m.released("not-begun", {**EMPTY, "asked": "ultraplan"}),
     "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
     "could not be turned on, and what mends it": lambda m: line(messages.could_not_turn_on(m.text, fix=m.text)),
     "paused": lambda m: line(messages.paused(m.work)),
-    "not wanted before it was begun": lambda m: line(messages.not_wanted("ralph")),
+    "not wanted before it was begun": lambda m: line(messages.not_wanted("verify")),
     "continued": lambda m: line(messages.goes_on("understood as continue", m.work)),
     "continued, and spent": lambda m: messages.needs_budget(m.spent),
     "answered after an end": lambda m: line(messages.answered_end(m.work[1:2])),

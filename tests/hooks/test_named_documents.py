@@ -11,6 +11,8 @@ from omo.digest import sha256
 from omo.hooks.named_documents import documents_to_do
 from tests.project import Project
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 WHAT_TO_DO = (
     "do what TASK.md says",
     "do TASK.md",
@@ -145,7 +147,7 @@ def kept(project: Project, kind: str = "activated") -> list[dict[str, Any]]:
         ("ulw do what leads-out.md says", "activated", []),
         ("ulw do what leads-in.md says", "activated", ["TASK.md"]),
         ("ulw fix the typos in TASK.md", "activated", []),
-        ("/omo:ralph do what TASK.md says", "asked", ["TASK.md"]),
+        ("/omo:laps do what TASK.md says", "asked", ["TASK.md"]),
         ("/omo:ultragoal read TASK.md twice", "asked", ["TASK.md"]),
         ("/omo:verify TASK.md", "asked", ["TASK.md"]),
     ],

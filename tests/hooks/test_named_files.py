@@ -7,6 +7,8 @@ import pytest
 from omo.digest import sha256
 from tests.project import SESSION, Project
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 NOTE = "@goal: Note\nWrite a note.\n"
 
 
@@ -24,7 +26,7 @@ def asked(project: Project) -> dict[str, object]:
         ("/omo:ultraexecute docs/a.md, but only its first session", []),
         ("/omo:ultragoal read brief.md twice", []),
         ("/omo:ultragoal @docs", []),
-        ("/omo:ralph brief.md", ["brief.md"]),
+        ("/omo:laps brief.md", ["brief.md"]),
     ],
 )
 def test_what_is_named_is_kept_with_its_digest(project: Project, prompt: str, paths: list[str]) -> None:
@@ -46,7 +48,7 @@ def test_a_brief_that_was_changed_after_it_was_named_is_refused(project: Project
     project.write("brief.md", "@goal: Less\nWrite less.\n")
     make = ("ultragoal", "create-goals", "--start", "--brief-file", "brief.md")
     refused = project.check(*make, code=3)
-    assert "brief.md is not as it was when the user named it" in refused.err
+    assert refused.says("ultragoal-brief-was-changed", file="brief.md")
     assert project.user(*make, "--session", SESSION).code == 0, "they may"
     project.prompt("/omo:ultragoal @brief.md")  # as it is now
     project.check(*make, "--force")
@@ -58,30 +60,31 @@ def test_the_architect_is_shown_what_the_named_file_said(project: Project) -> No
     project.commit()
     project.prompt("/omo:ultragoal @brief.md")
     project.check("ultragoal", "create-goals", "--start", "--brief-file", "brief.md")
-    brief = project.check("ultragoal", "brief", "architect").out
-    assert "  > brief.md, as it was when they typed this:\n  > @goal: Note\n  > Write a note.\n" in brief
+    brief = project.check("ultragoal", "brief", "architect")
+    assert brief.says("ultragoal-as-it-was-when-typed", file="brief.md")
+    assert "".join(f"  > {line}\n" for line in NOTE.splitlines()) in brief.out
 
 
-def test_the_run_of_ralph_begins_with_the_prompt(project: Project) -> None:
+def test_a_run_begins_with_the_prompt(project: Project) -> None:
     first = project.commit()
-    project.prompt("/omo:ralph write NOTES")
+    project.prompt("/omo:laps write NOTES")
     project.write("Makefile", "test:\n\techo ok\n")
     project.commit("a check")
-    started = project.check("ralph", "start", "--json").json
+    started = project.check("laps", "start", "--json").json
     assert started["base"] == first
     assert [criterion["id"] for criterion in started["criteria"]] == ["C0"], "no check of the agent's own"
 
 
 def test_a_run_that_carries_on_begins_where_the_user_asked_and_a_new_request_begins_anew(project: Project) -> None:
     first = project.commit()
-    project.prompt("/omo:ralph write NOTES")
-    project.check("ralph", "start")
-    project.check("ralph", "abandon", "it is not worth the time")
+    project.prompt("/omo:laps write NOTES")
+    project.check("laps", "start")
+    project.check("laps", "abandon", "it is not worth the time")
     project.stop()
     project.write("later.py", "LATER = True\n")
     second = project.commit("later")
-    assert project.check("ralph", "start", "--json").json["base"] == first
-    project.check("ralph", "abandon", "it is not worth the time")
+    assert project.check("laps", "start", "--json").json["base"] == first
+    project.check("laps", "abandon", "it is not worth the time")
     project.stop()
-    project.prompt("/omo:ralph write NOTES after all")
-    assert project.check("ralph", "start", "--json").json["base"] == second
+    project.prompt("/omo:laps write NOTES after all")
+    assert project.check("laps", "start", "--json").json["base"] == second

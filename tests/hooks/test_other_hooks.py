@@ -88,7 +88,9 @@ def test_the_third_identical_attempt_makes_the_run_wait(host: Host) -> None:
     path = f"{host.state}/runtime.local.json"
     assert [decision(edit(host, path)) for _ in range(3)] == ["deny"] * 3
     assert host.row()["work"]["ulw"]["state"] == "waiting"
-    assert f"change omo's state or your settings. {path}" in host.stop().json["systemMessage"]
+    told = host.stop()
+    assert told.says_to_user("stop-waits-own-state-refused", times=3)
+    assert told.message.endswith(path)
     assert decision(edit(host, f"{host.state}/other")) == "deny"
 
 
@@ -159,23 +161,23 @@ def test_without_open_work_a_session_start_injects_nothing(host: Host, source: s
 @pytest.mark.parametrize("source", ["resume", "compact"])
 def test_open_work_is_told_in_a_few_words(host: Host, source: str) -> None:
     host.prompt("ulw x")
-    text = host.send("SessionStart", source=source).stdout
-    assert text.startswith("[omo] Ultrawork is still on")
-    assert "/omo:stop-continuation" in text
-    assert len(text) <= 600
+    told = host.send("SessionStart", source=source)
+    assert told.says_to_agent("prompt-still-on")
+    assert "/omo:stop-continuation" in told.stdout
+    assert len(told.stdout) <= 600
 
 
 def test_with_much_on_a_compaction_still_tells_workflow_item_and_command(host: Host) -> None:
     host.prompt("ulw x")
     step = "G002 is under way: omo ultragoal checkpoint --goal-id G002 --evidence TEXT"
     open_run(host, next=step)
-    text = host.send("SessionStart", source="compact").stdout.strip()
-    assert f"ultragoal: 2 of 3 open when last looked at, next {step}." in text
-    assert "`omo next`" in text
-    assert len(text) <= 560  # 150 tokens, with what the host writes before it
+    told = host.send("SessionStart", source="compact")
+    assert told.says_to_agent("stop-open-when-last-looked-at", kind="ultragoal", left=2, total=3, step=step)
+    assert "`omo next`" in told.stdout
+    assert len(told.stdout.strip()) <= 560  # 150 tokens, with what the host writes before it
     host.prompt("wait")
-    text = host.send("SessionStart", source="compact").stdout
-    assert "ultrawork is paused, ultragoal is paused: do not go on before the user says so." in text
+    told = host.send("SessionStart", source="compact")
+    assert told.says_to_agent("prompt-paused-do-not-go-on", works="ultrawork is paused, ultragoal")
 
 
 @pytest.mark.parametrize("source", ["resume", "compact"])
@@ -183,7 +185,7 @@ def test_of_work_that_has_ended_and_was_not_told_yet_nothing_is_said_to_be_on(ho
     host.prompt("ulw x")
     host.check("ulw", "done", "--because", "it was asked, and nothing had to be changed")
     host.send("SessionStart", source=source).assert_silent()
-    assert host.stop().message.startswith("omo: finished on the agent's word: ")
+    assert host.stop().says_to_user("end-on-agents-word")
 
 
 @pytest.mark.usefixtures("through_the_shell")

@@ -69,11 +69,11 @@ def test_a_goal_of_the_client_is_told_once_and_holds_in_place_of_omo(running: Pr
     write(transcript, NOT_YET)
     stop(running, transcript).assert_silent()
     assert running.row()["ulw"]["totalBlocks"] == 0
-    explained = running.agent("explain", "stop").out
-    assert "Stop in session abc123: allow" in explained
-    assert "=> other-loop" in explained
-    assert "ulw.otherLoop = /goal: all tests pass (at the last Stop)" in explained
-    assert "the other loop ends: /goal clear" in explained
+    explained = running.agent("explain", "stop")
+    assert explained.says("explain-decision", session=running.session, decision="allow")
+    assert "=> other-loop" in explained.out
+    assert explained.says("explain-other-loop", loop="/goal", about=SET["condition"])
+    assert explained.says("explain-other-loop-ends", command="/goal clear")
     write(transcript, MET)
     assert stop(running, transcript).blocks
     assert "=> block" in running.agent("explain", "stop").out
@@ -90,7 +90,7 @@ def test_a_goal_that_is_over_holds_nothing(running: Project, transcript: Path, l
 def test_the_end_of_the_work_is_told_also_beside_a_goal(running: Project, transcript: Path) -> None:
     running.check("ulw", "done", "--because", "there was nothing to fix")
     write(transcript, SET)
-    assert stop(running, transcript).message.startswith("omo: finished on the agent's word")
+    assert stop(running, transcript).says_to_user("end-on-agents-word")
     assert running.events()[-1]["rule"] == "done"
 
 

@@ -16,6 +16,8 @@ from tests.hooks.test_fence import open_fence
 from tests.hooks.test_tool_gates import AS_SUBAGENT, bash, decided, denied, open_run
 from tests.named_commands import parser_at
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 IN_PROCESS = True
 
 
@@ -77,7 +79,7 @@ LEFT_TO_THE_HOST = [
     *("omo ulw done --skip 'no time'", "omo ulw done --because=done"),
     *("omo ulw done --because --skip-verification x", "omo ulw done --because", "omo ulw blocked --evidence x"),
     *("omo resume", "omo report --out x.html", "omo report --ou x.html", "omo report --md --out=x.md"),
-    *("omo report -o x.html", "omo ledger show", "omo ledger repair"),
+    *("omo report -o x.html", "omo ledger show"),
     *("omo explain stop --event /etc/passwd", "omo plan start plans/a.md", "omo plan critique plans/a.md"),
     *("omo verify claim 'x' --service example.org:80 --is up", "omo verify finish G1 --summary x"),
     *("omo evidence replay -- ./x", "omo resume other", "omo doctor --fix statusline", "omo stop-continuation"),
@@ -195,7 +197,7 @@ def test_another_project_is_left_to_the_host(on: Host, tmp_path: Path) -> None:
 def test_what_a_gate_of_ours_denies_is_denied(host: Host) -> None:
     open_run(host)
     assert denied(bash(host, "omo ulw done", **AS_SUBAGENT))
-    assert denied(bash(host, "omo ralph judge", **AS_SUBAGENT))
+    assert denied(bash(host, "omo laps judge", **AS_SUBAGENT))
     assert decided(bash(host, "omo gate run", **AS_SUBAGENT)) == "allow"
     assert decided(bash(host, "omo ulw done", agent_type="omo:executor")) == "allow"  # as what the client was started
     assert denied(bash(host, "omo goal complete"))

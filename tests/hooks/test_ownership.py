@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from omo.hooks import main
 from omo.state import ownership, paths
+from tests import texts
 from tests.hooks.conftest import SESSION, Host, command_of
 from tests.kept import copied, git_init
 from tests.project import HOOKS as HANDLERS
@@ -26,7 +27,6 @@ from tests.terminal import terminal
 
 IN_PROCESS = True
 SHOWS = {"CLAUDECODE": "1"}
-NOT_MADE_BY_YOU = "was not made by you on this machine"
 
 
 def standing(root: Path, session: str = "", **environ: str) -> str:
@@ -67,8 +67,7 @@ def test_a_clone_brings_a_state_that_is_neither_read_nor_touched(host: Host, tmp
         answer = clone.send(event, session_id="new", prompt="hello", source="startup", tool_name="Bash", env=SHOWS)
         answer.assert_silent()
     assert snapshot(clone.project) == before
-    status = Project(clone.project).user("status")
-    assert NOT_MADE_BY_YOU in status.out
+    assert Project(clone.project).user("status").says("status-not-made-by-you", state=clone.state)
     assert "tests" not in pins(clone)
 
 
@@ -76,8 +75,7 @@ def test_a_stranger_s_state_goes_aside_when_the_user_turns_something_on(host: Ho
     """It lies in the commit as it is, so nobody works in it."""
     arm(host)
     clone = committed_clone(host, tmp_path / "theirs")
-    said = clone.prompt("ulw do it", env=SHOWS, session_id="new").json["systemMessage"]
-    assert NOT_MADE_BY_YOU in said
+    assert clone.prompt("ulw do it", env=SHOWS, session_id="new").says_to_user("state-moved-aside")
     (aside,) = (clone.project / ".sisyphus" / "cc-omo.aside").glob("[0-9]*")
     assert (aside / "runtime.local.json").exists()
     assert "tests" not in pins(clone)
@@ -103,8 +101,8 @@ def test_a_state_that_looks_alive_is_left_alone_and_both_ways_are_named(host: Ho
     clone = at(host, tmp_path / "theirs")
     (clone.project / ".sisyphus" / "cc-omo" / "id").write_text("0" * 32 + "\n")
     before = snapshot(clone.project)
-    said = clone.prompt("ulw do it", env=SHOWS, session_id="new").json["systemMessage"]
-    assert "omo adopt shows what it says and takes it, omo adopt --not moves it aside" in said
+    said = clone.prompt("ulw do it", env=SHOWS, session_id="new")
+    assert said.says_to_user("prompt-not-turned-on-foreign", state=clone.state)
     clone.stop(session_id="new").assert_silent()
     assert snapshot(clone.project) == before
     refused = Project(clone.project).agent("adopt", "--yes")
@@ -112,7 +110,7 @@ def test_a_state_that_looks_alive_is_left_alone_and_both_ways_are_named(host: Ho
     shown = Project(clone.project).user("adopt", stdin="n\n")
     assert (shown.code, snapshot(clone.project)) == (3, before)
     assert "/omo:pin tests -- true" in shown.err
-    assert f"on: ultrawork in session {SESSION}" in shown.err
+    assert shown.says("adopt-on", what="ultrawork", session=SESSION)
     assert Project(clone.project).user("adopt", stdin="y\n").code == 0
     assert "tests" in pins(clone), "the user took it, pins and all"
     assert clone.stop().blocks
@@ -133,7 +131,7 @@ def test_an_id_alone_makes_nothing_ours(host: Host) -> None:
     host.git("add", "-f", ".")
     host.commit()
     assert standing(host.project) == ownership.FOREIGN
-    assert NOT_MADE_BY_YOU in host.prompt("ulw fix it", env=SHOWS).json["systemMessage"]
+    assert host.prompt("ulw x", env=SHOWS).says_to_user("state-moved-aside")
     assert Path(host.state, "id").read_text() != "0" * 32 + "\n"
     assert host.stop().blocks
     assert standing(host.project) == ownership.OURS
@@ -146,7 +144,7 @@ def test_what_is_not_adopted_is_moved_aside(host: Host, tmp_path: Path) -> None:
     (clone.project / ".sisyphus" / "cc-omo" / "id").write_text("0" * 32 + "\n")
     assert Project(clone.project).user("adopt", "--not", "--yes").code == 0
     assert not (clone.project / ".sisyphus" / "cc-omo").exists()
-    assert "There is nothing to do" in Project(clone.project).user("adopt").out
+    assert Project(clone.project).user("adopt").says("adopt-empty")
     clone.prompt("ulw do it", session_id="new")
     assert clone.stop(session_id="new").blocks
 
@@ -206,8 +204,8 @@ def test_a_link_in_the_project_leads_to_nobody_s_state(host: Host, tmp_path: Pat
     (clone.project / ".sisyphus").symlink_to(host.project / ".sisyphus")
     assert standing(clone.project) == ownership.LINKED
     before = snapshot(host.project)
-    said = clone.prompt("ulw do it", env=SHOWS, session_id="new").json["systemMessage"]
-    assert ".sisyphus is a link, and omo writes nothing behind it" in said
+    said = clone.prompt("ulw do it", env=SHOWS, session_id="new")
+    assert said.says_to_user("prompt-not-turned-on-linked", link=clone.project / ".sisyphus")
     clone.stop().assert_silent()
     assert snapshot(host.project) == before
 
@@ -233,11 +231,11 @@ def test_a_container_and_its_host_take_turns(host: Host, tmp_path: Path) -> None
     os.mkdir(homes["container"])
     container = at(host, host.project)
     container.environ["HOME"] = homes["container"]
-    said = container.prompt("ulw do it", session_id="inside", env=SHOWS).json["systemMessage"]
-    assert "omo adopt" in said, "the host may be at work"
+    said = container.prompt("ulw do it", session_id="inside", env=SHOWS)
+    assert said.says_to_user("prompt-not-turned-on-foreign"), "the host may be at work"
     age(host.project)
-    said = container.prompt("ulw do it", session_id="inside", env=SHOWS).json["systemMessage"]
-    assert NOT_MADE_BY_YOU in said
+    said = container.prompt("ulw do it", session_id="inside", env=SHOWS)
+    assert said.says_to_user("state-moved-aside")
     assert container.stop(session_id="inside").blocks
     assert "tests" not in json.dumps(container.events("inside"))
     age(host.project)
@@ -269,8 +267,9 @@ def test_a_second_machine_on_a_shared_home_finds_it(host: Host, tmp_path: Path) 
     """The same home and project; and a home alone, where the project lies elsewhere and not at the recorded path."""
     arm(host)
     assert standing(host.project) == ownership.OURS
-    shutil.move(host.project, tmp_path / "on the second machine")
-    assert standing(tmp_path / "on the second machine") == ownership.OURS
+    there = tmp_path / "on the second machine"
+    shutil.move(host.project, there)
+    assert standing(there) == ownership.OURS
 
 
 @pytest.mark.parametrize("restores_record", [True, False])
@@ -302,7 +301,7 @@ def test_a_terminal_that_does_not_find_the_record_lets_go_all_the_same(host: Hos
     arm(host)
     assert standing(host.project) == ownership.FOREIGN
     ran = Project(host.project).user("stop-continuation", "--all")
-    assert ran.out == f"Nothing holds {SESSION} any more.\n"
+    assert ran.says("session-nothing-holds-any-more", ended=SESSION)
     assert not host.stop().blocks
 
 
@@ -411,8 +410,7 @@ def test_an_agent_that_removes_the_record_keeps_the_run_on_and_its_end_says_so(h
     host.prompt("/omo:unpin tests")
     ran = Project(host.project).agent("ulw", "done", "--because", "there was nothing to change here")
     assert ran.code == 0, ran.err
-    message = host.stop().json["systemMessage"]
-    assert "the record that omo keeps of this project outside it was removed" in message
+    assert host.stop().says_to_user("end-exception-record-removed")
 
 
 def test_an_agent_that_changes_the_id_keeps_the_run_on(host: Host) -> None:
@@ -436,7 +434,7 @@ def test_a_command_in_an_agents_shell_makes_no_state_and_the_hook_before_it_does
     add = ("gate", "add", "tests", "--", "true")
     alone = host.agent(*add, is_heard=False)
     assert alone.code == 77
-    assert "a command in an agent's shell makes none" in alone.err
+    assert alone.says("state-none-in-agents-shell", project=host.project)
     assert not (host.project / ".sisyphus").exists()
     host.in_process = False
     host.send("PreToolUse", tool_name="Bash", tool_input={"command": "omo next --json | head"})
@@ -463,10 +461,10 @@ def test_state_of_an_earlier_omo_lets_go_and_its_pins_are_offered(host: Host) ->
     text = runtime_file.read_text()
     runtime_file.write_text(text.replace('{"version": 4', '{"version": 1', 1))
     Path(host.state, "id").unlink()
-    said = host.stop(env=SHOWS).json["systemMessage"]
-    assert "an earlier omo wrote the state here" in said
-    assert "\n  /omo:pin tests -- true" in said
-    assert "Nothing holds this session any more" in said
+    said = host.stop(env=SHOWS)
+    assert said.says_to_user("state-of-an-earlier-omo")
+    assert "\n  /omo:pin tests -- true" in said.message
+    assert said.says_to_user("hook-nothing-holds")
     host.stop(env=SHOWS).assert_silent()
     host.prompt("ulw do it")
     assert host.stop().blocks
@@ -580,5 +578,5 @@ def test_the_commands_of_a_real_terminal_know_their_owner(host: Host) -> None:
             text=True,
             check=False,
         )
-    assert done.stdout.endswith("is yours. There is nothing to do.\n"), done.stderr
+    assert texts.says(done.stdout, "adopt-yours", state=host.state), done.stderr
     assert command_of("Stop")

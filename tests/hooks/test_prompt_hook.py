@@ -14,6 +14,8 @@ from omo.stop import sentences
 from tests.hooks.conftest import SESSION, Host
 from tests.hooks.test_tool_gates import open_run
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 IN_PROCESS = True
 INSTRUCTIONS = messages.instructions([]).strip()
 
@@ -244,13 +246,13 @@ def test_a_prompt_taken_back_before_the_first_word_arms_nothing(
 def test_a_workflow_taken_back_before_the_first_word_is_not_asked_for(host: Host, before: str) -> None:
     host.prompt(before, transcript_path=transcript(host))
     path = transcript(host, {**SPOKE, "timestamp": stamp(time.time())})
-    host.prompt("/omo:ralph and document it", transcript_path=path)
+    host.prompt("/omo:laps and document it", transcript_path=path)
     assert "nothing of it was begun" in host.agent("next").out
     told = host.prompt("what is in the README?", transcript_path=path, env={"CLAUDECODE": "1"})
     told.assert_silent()
-    assert "/omo:ralph and" not in host.agent("next").out
+    assert "/omo:laps and" not in host.agent("next").out
     stop = host.stop(transcript_path=path)
-    assert ("/omo:ralph" in stop.stdout, stop.blocks) == (False, before == "ulw fix it"), "that was on before"
+    assert ("/omo:laps" in stop.stdout, stop.blocks) == (False, before == "ulw fix it"), "that was on before"
 
 
 def test_the_same_prompt_delivered_twice_is_one_injection(host: Host) -> None:

@@ -14,15 +14,16 @@ import pytest
 from omo.cli.setup import live_sessions
 from omo.digest import sha256
 from omo.state import runtime
-from tests.cli.test_lifecycle import begin_ralph
-from tests.hooks.conftest import SESSION, Host, command_of, note_starts
+from tests import texts
+from tests.cli.test_lifecycle import begin_laps
+from tests.hooks.conftest import SESSION, Answer, Host, command_of, note_starts
 from tests.kept import copied, git_init
 from tests.project import Project
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 IN_PROCESS = True
 
-ENDED = "omo: ended, not proven: the state of this project ({}) was removed while this was on: {}."
-NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
 CLAUDE = {"CLAUDECODE": "1"}
 
 
@@ -59,11 +60,12 @@ def remove(host: Host) -> None:
 
 def after_a_command(host: Host) -> None:
     """The host's event behind an `omo` call of the agent's."""
-    host.send("PostToolUse", tool_name="Bash", tool_input={"command": "omo ralph start"})
+    host.send("PostToolUse", tool_name="Bash", tool_input={"command": "omo laps start"})
 
 
-def message_of(host: Host, on: str = "ultrawork") -> str:
-    return f"{ENDED.format(host.state, on)} {NOTHING_HOLDS}"
+def tells(answer: Answer, state: str, works: str = "ultrawork") -> bool:
+    """Return whether this is all that the answer says."""
+    return set(answer.json) == {"systemMessage"} and answer.says_to_user("end-state-removed", state=state, works=works)
 
 
 @pytest.mark.usefixtures("through_the_shell")
@@ -72,7 +74,7 @@ def test_a_removed_state_is_told_once_at_the_next_stop_which_lets_go(host: Host)
     assert host.stop().blocks
     assert recorded() == [SESSION]
     remove(host)
-    assert host.stop().json == {"systemMessage": message_of(host)}
+    assert tells(host.stop(), host.state)
     host.stop().assert_silent()
     assert recorded() == []
     assert not (host.project / ".sisyphus").exists(), "to tell of it writes no new state"
@@ -80,45 +82,43 @@ def test_a_removed_state_is_told_once_at_the_next_stop_which_lets_go(host: Host)
 
 def test_a_removed_runtime_file_is_a_removed_state_and_what_was_on_is_named(host: Host) -> None:
     host.prompt("ulw fix it")
-    begin_ralph(Project(host.project))
+    begin_laps(Project(host.project))
     after_a_command(host)
     (Path(host.state) / "runtime.local.json").unlink()
-    assert host.stop().json == {"systemMessage": message_of(host, "ultrawork, ralph")}
+    assert tells(host.stop(), host.state, "ultrawork, laps")
     host.stop().assert_silent()
 
 
 def test_a_prompt_or_a_return_tells_where_the_user_reads_messages_and_nothing_after_it_does(host: Host) -> None:
     host.prompt("ulw fix it")
     remove(host)
-    host.prompt("how far are you?").assert_silent()
-    assert host.prompt("how far are you?", env=CLAUDE).json == {"systemMessage": message_of(host)}
+    host.prompt("how far?").assert_silent()
+    assert tells(host.prompt("how far?", env=CLAUDE), host.state)
     host.stop(env=CLAUDE).assert_silent()
     host.prompt("ulw fix it")
     remove(host)
     host.send("SessionStart", source="startup", env=CLAUDE).assert_silent()
-    assert host.send("SessionStart", source="resume", env=CLAUDE).json == {"systemMessage": message_of(host)}
+    assert tells(host.send("SessionStart", source="resume", env=CLAUDE), host.state)
     host.send("SessionStart", source="resume", env=CLAUDE).assert_silent()
 
 
 def test_a_new_ulw_begins_anew_and_tells_of_the_old_one(host: Host) -> None:
     host.prompt("ulw fix it")
     remove(host)
-    answer = host.prompt("ulw fix it again", env=CLAUDE).json
-    old, new = answer["systemMessage"].split(" A new run is on. ")
-    assert old == ENDED.format(host.state, "ultrawork")
-    assert new.startswith("omo: ultrawork is on: ")
-    assert "turned ultrawork on" in answer["hookSpecificOutput"]["additionalContext"]
+    answer = host.prompt("ulw fix it again", env=CLAUDE)
+    assert answer.says_to_user("end-state-removed-new-run", state=host.state, works="ultrawork")
+    assert answer.says_to_user("prompt-on", works="ultrawork")
+    assert answer.says_to_agent("prompt-turned-on")
     assert recorded() == [SESSION]
     assert host.stop().blocks
     remove(host)
-    assert host.stop().json == {"systemMessage": message_of(host)}
+    assert tells(host.stop(), host.state)
 
 
 def test_a_cancel_after_it_is_answered_with_it(host: Host) -> None:
     host.prompt("ulw fix it")
     remove(host)
-    reason = host.prompt("/omo:stop-continuation").json["reason"]
-    assert reason.endswith(message_of(host))
+    assert host.prompt("/omo:stop-continuation").says_to_user("end-state-removed", state=host.state)
     host.stop().assert_silent()
     assert recorded() == []
 
@@ -128,7 +128,7 @@ def test_a_command_that_writes_new_state_does_not_hide_it(host: Host) -> None:
     remove(host)
     assert Project(host.project).agent("gate", "add", "tests", "--", "true").code == 0
     assert recorded() == [SESSION]
-    assert host.stop().json == {"systemMessage": message_of(host)}
+    assert tells(host.stop(), host.state)
     host.stop().assert_silent()
     assert recorded() == []
 
@@ -141,12 +141,12 @@ def test_two_sessions_are_told_each_for_itself_also_when_one_has_begun_anew(host
     host.stop(session_id="never-on").assert_silent()
     host.stop(agent_id="a1", agent_type="omo:explorer").assert_silent()  # of this session, and not its message
     host.send("SubagentStop", agent_id="a1", agent_type="omo:explorer").assert_silent()
-    assert host.stop().json == {"systemMessage": message_of(host)}
+    assert tells(host.stop(), host.state)
     host.prompt("ulw fix it again")
     assert host.stop().blocks
     host.stop(session_id="never-on").assert_silent()
     for name in ("other-1", "other-2"):
-        assert host.stop(session_id=name).json == {"systemMessage": message_of(host)}
+        assert tells(host.stop(session_id=name), host.state)
         host.stop(session_id=name).assert_silent()
     assert recorded() == [SESSION]
     assert host.stop().blocks
@@ -160,7 +160,7 @@ def test_another_project_is_not_told(host: Host, tmp_path: Path) -> None:
     remove(host)
     other.stop().assert_silent()
     other.prompt("and here?", env=CLAUDE).assert_silent()
-    assert host.stop().json == {"systemMessage": message_of(host)}
+    assert tells(host.stop(), host.state)
 
 
 def test_state_above_the_project_does_not_hide_it(host: Host) -> None:
@@ -170,7 +170,7 @@ def test_state_above_the_project_does_not_hide_it(host: Host) -> None:
     above.prompt("/omo:stop-continuation", session_id="above")
     above.prompt("thanks", session_id="above")
     remove(host)
-    assert host.stop().json == {"systemMessage": message_of(host)}
+    assert tells(host.stop(), host.state)
 
 
 def test_below_a_project_without_git_it_is_told_too(host: Host) -> None:
@@ -180,7 +180,7 @@ def test_below_a_project_without_git_it_is_told_too(host: Host) -> None:
     below.mkdir()
     remove(host)
     answer = host.raw("Stop", host.payload("Stop", cwd=str(below)), cwd=below, CLAUDE_PROJECT_DIR=str(below))
-    assert answer.json == {"systemMessage": message_of(host)}
+    assert tells(answer, host.state)
 
 
 def test_state_and_markers_that_are_kept_elsewhere(host: Host, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_state_and_markers_that_are_kept_elsewhere(host: Host, tmp_path: Path) -
     (state,) = (tmp_path / "states").iterdir()
     assert (recorded(), recorded(tmp_path / "state home")) == ([], [SESSION])
     shutil.rmtree(tmp_path / "states")
-    assert host.stop().json == {"systemMessage": message_of(host).replace(host.state, str(state))}
+    assert tells(host.stop(), str(state))
     host.stop().assert_silent()
 
 
@@ -227,13 +227,13 @@ def test_an_end_that_was_told_leaves_no_marker(host: Host, end: Callable[[Host, 
 
 def test_a_run_that_is_taken_up_takes_its_marker_along_until_it_is_cleared(host: Host) -> None:
     shell = Project(host.project)
-    begin_ralph(shell)
+    begin_laps(shell)
     after_a_command(host)
     assert recorded() == [SESSION]
     shell.check("resume", SESSION, "--session", "heir", by="user")
-    assert "session heir took ralph " in host.stop().json["systemMessage"]
+    assert host.stop().says_to_user("end-taken-over", heir="heir", work="laps")
     assert recorded() == ["heir"]
-    shell.check("state", "clear", "--mode", "ralph", "--session", "heir", "--force", by="user")
+    shell.check("state", "clear", "--mode", "laps", "--session", "heir", "--force", by="user")
     assert recorded() == []
 
 
@@ -241,16 +241,14 @@ def test_a_row_that_somebody_took_out_is_told_like_a_removed_state(host: Host) -
     host.prompt("ulw fix it")
     kept = runtime.read(host.state)
     host.write_runtime(runtime.render({**kept, "sessions": {}}))
-    assert host.stop().json == {"systemMessage": message_of(host)}
+    assert tells(host.stop(), host.state)
     host.stop().assert_silent()
 
 
 @pytest.mark.parametrize("home", ["", "relative", "/nonexistent", "/dev/null"])
 def test_without_a_place_outside_nothing_is_on_and_the_variable_is_named(host: Host, home: str) -> None:
     host.environ["HOME"] = home
-    answer = host.prompt("ulw fix it", env=CLAUDE).json["systemMessage"]
-    assert "no directory outside" in answer
-    assert "Set XDG_STATE_HOME to a directory outside the project that you can write" in answer
+    assert host.prompt("ulw fix it", env=CLAUDE).says_to_user("prompt-not-turned-on-nowhere", project=host.project)
     host.stop().assert_silent()
     assert not (host.project / ".sisyphus").exists()
 
@@ -292,7 +290,7 @@ def test_what_is_shown_of_a_record_is_escaped(host: Host) -> None:
     stored["on"][SESSION] = "\x1b[31mred\u202e " + "x" * 9000
     record.write_text(f'{{"version": 1, "live": ["{SESSION}"],\n{json.dumps(stored)[1:]}')
     answer = host.stop()
-    assert "was removed while this was on" in answer.stdout
+    assert "was removed" in answer.message
     assert "\\u001b" not in answer.stdout
     assert len(answer.stdout) < 1000
 
@@ -335,15 +333,18 @@ def test_a_marker_of_another_session_or_project_starts_no_python(host: Host, dat
 
 def test_status_says_the_same_until_it_was_told(host: Host) -> None:
     shell = Project(host.project)
-    said = ENDED.format(host.state, "ultrawork").removeprefix("omo: ").rstrip(".")
+    removed = ("status-state-removed", {"session": SESSION, "state": host.state, "works": "ultrawork"})
+
+    def told() -> list[tuple[str, bool]]:
+        problems = shell.user("status", "--json").json["problems"]
+        return [(problem["code"], texts.says(problem["what"], removed[0], **removed[1])) for problem in problems]
+
     host.prompt("ulw fix it")
     assert "was removed" not in shell.user("status").out
     remove(host)
-    assert f"session {SESSION} {said}" in " ".join(shell.user("status").out.split())
-    (problem,) = shell.user("status", "--json").json["problems"]
-    assert (problem["code"], problem["what"]) == ("removed", f"session {SESSION} {said}")
+    assert "was removed" in shell.user("status").out
+    assert told() == [("removed", True)]
     host.prompt("ulw begin", session_id="other-1")
-    (problem,) = shell.user("status", "--json").json["problems"]
-    assert problem["what"] == f"session {SESSION} {said}"
+    assert told() == [("removed", True)]
     host.stop()
-    assert shell.user("status", "--json").json["problems"] == []
+    assert told() == []

@@ -65,8 +65,8 @@ def test_an_end_has_its_moment_until_the_work_goes_on() -> None:
 def test_a_workflow_that_proves_its_end_later_is_told_although_a_forged_one_was() -> None:
     forged: Any = {"run": "rows", "state": "ended", "outcome": ENDED, "told": True, "unvouched": True}
     fresh: Any = {"run": "rows", "state": "ended", "outcome": ENDED}
-    row: Any = {**armed(), "work": {"ralph": forged}}
-    assert session.kept_state(row, "ralph", fresh) == fresh
+    row: Any = {**armed(), "work": {"ultraplan": forged}}
+    assert session.kept_state(row, "ultraplan", fresh) == fresh
 
 
 def changed(summary: Any, **changes: Any) -> Any:

@@ -12,6 +12,8 @@ import pytest
 from omo.state import paths, runtime
 from tests.hooks.conftest import SESSION, Host
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 IN_PROCESS = True
 
 MINIMUM = {
@@ -44,7 +46,7 @@ def test_eight_blocks_then_released_once_with_a_line_and_then_silence(host: Host
     host.prompt("ulw fix the tests")
     answers = [host.stop(last_assistant_message=f"done {number}") for number in range(11)]
     assert [answer.blocks for answer in answers] == [True] * 8 + [False] * 3
-    assert answers[8].json["systemMessage"].startswith("omo: ended, not proven: 8 blocks ")
+    assert answers[8].says_to_user("end-no-progress", blocks=8)
     assert [answer.stdout for answer in answers[9:]] == ["", ""]
     assert host.kinds() == ["activated:leading", *["blocked:block"] * 8, "allowed:cap"]
     assert (host.row()["work"]["ulw"]["state"], host.row()["ulw"]["enabled"]) == ("ended", False)
@@ -101,7 +103,7 @@ def test_an_unreadable_file_allows_and_is_kept_and_said_once(host: Host, text: s
 def test_a_newer_file_is_left_alone_and_told(host: Host) -> None:
     text = json.dumps({**MINIMUM, "version": 99})
     path = host.write_runtime(text)
-    assert "this turn is not held" in host.stop().json["systemMessage"]
+    assert host.stop().says_to_user("stop-state-is-newer", version=99)
     assert path.read_text() == text
 
 
@@ -147,7 +149,7 @@ def test_a_prompt_typed_while_the_model_worked_is_let_in(
     rows = [{"type": "user", "sessionId": SESSION}]
     rows += [{"type": "queue-operation", "operation": one, "content": "/omo:stop-continuation"} for one in operations]
     transcript.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
-    for prompt in ("/omo:ralph fix the tests", "ulw fix the tests"):
+    for prompt in ("/omo:laps fix the tests", "ulw fix the tests"):
         host.prompt(prompt)
         assert host.stop(transcript_path=str(transcript)).blocks is blocks, prompt
 
@@ -190,11 +192,12 @@ def test_a_long_run_makes_a_handful_of_files(host: Host) -> None:
 
 def test_a_refused_limit_is_told_when_the_run_is_armed(host: Host) -> None:
     host.environ["OMO_MAX_STOP_BLOCKS"] = "0"
-    told = host.prompt("ulw fix it", env={"CLAUDECODE": "1"}).message
-    assert told.startswith("omo: ultrawork is on: ")
-    assert "A setting was not used: OMO_MAX_STOP_BLOCKS: '0' must be 1 or more" in told
+    told = host.prompt("ulw fix it", env={"CLAUDECODE": "1"})
+    assert told.says_to_user("prompt-on", works="ultrawork")
+    assert told.says_to_user("settings-limit-not-used", name="OMO_MAX_STOP_BLOCKS", value=0)
     Path(paths.settings_file(str(host.root))).write_text('{"colour": "red"}')
     host.prompt("/omo:stop-continuation")
-    told = host.prompt("ulw fix it", env={"CLAUDECODE": "1"}).message
-    assert ".sisyphus/omo.json: 'colour' is no setting. " in told, "omo doctor has those that there are"
+    told = host.prompt("ulw fix it", env={"CLAUDECODE": "1"})
+    assert told.says_to_user("settings-unknown-not-used", name="colour")
+    assert "max_hours" not in told.message, "omo doctor has those that there are"
     assert host.row()["ulw"]["limits"]["max_stop_blocks"] == 8

@@ -16,6 +16,8 @@ from omo.stop import rules
 from omo.stop.situation import Situation, is_omo_only
 from omo.work import outcome, session
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 NOW = 1_771_780_801.0
 LIMITS = settings.DEFAULT_LIMITS
 ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)
@@ -59,14 +61,14 @@ CASES: list[tuple[str, Any, dict[str, Any]]] = [
     ("invalid-state", with_ulw(lastStopAt=7), {}),
     ("invalid-state", with_ulw(enabled="yes"), {}),
     ("invalid-state", {**ARMED, "work": {"ulw": {"state": "active"}, "x": 3}}, {}),
-    ("begin", {"asked": "ralph"}, {}),
-    ("not-begun", {"asked": "ralph"}, {"permission_mode": "plan"}),
-    ("not-begun", {"asked": "ralph"}, {"last_assistant_message": "API Error: 529 overloaded"}),
-    ("not-begun", {"asked": "ralph"}, {"background_tasks": [AGENT]}),
-    ("not-begun", {"asked": "ralph"}, {"session_crons": [{"recurring": False}]}),
-    ("not-begun", {"asked": "ralph", "reminded": "another event"}, {}),
-    ("cancelled", session.cancel(read_row({"asked": "ralph"}), reason="user", now=NOW), {}),
-    ("block", {**ARMED, "asked": "ralph"}, {}),
+    ("begin", {"asked": "laps"}, {}),
+    ("not-begun", {"asked": "laps"}, {"permission_mode": "plan"}),
+    ("not-begun", {"asked": "laps"}, {"last_assistant_message": "API Error: 529 overloaded"}),
+    ("not-begun", {"asked": "laps"}, {"background_tasks": [AGENT]}),
+    ("not-begun", {"asked": "laps"}, {"session_crons": [{"recurring": False}]}),
+    ("not-begun", {"asked": "laps", "reminded": "another event"}, {}),
+    ("cancelled", session.cancel(read_row({"asked": "laps"}), reason="user", now=NOW), {}),
+    ("block", {**ARMED, "asked": "laps"}, {}),
     ("plan-mode", ARMED, {"permission_mode": "plan"}),
     ("host-limit", ARMED, {"last_assistant_message": "API Error: 529 overloaded"}),
     ("host-limit", ARMED, {"last_assistant_message": "You've hit your limit · resets 11pm"}),
@@ -86,7 +88,7 @@ CASES: list[tuple[str, Any, dict[str, Any]]] = [
     ("waiting", session.suspend(ARMED, whom="outside", why="w"), {}),
     ("done", session.finish(ARMED, outcome.outcome("attested", "it is"), at=stamp(NOW), files={}), {}),
     ("block", with_work(total=2, open=0), {}),
-    ("not-active", {**ARMED, "work": {"ralph": {"state": "ended", "endedBy": "cap"}}}, {}),
+    ("not-active", {**ARMED, "work": {"laps": {"state": "ended", "endedBy": "cap"}}}, {}),
     ("block", ARMED, {"last_assistant_message": "API Error handling is implemented and the tests pass."}),
     ("block", ARMED, {"last_assistant_message": "API Error: fixed in client.py, done."}),
     ("block", ARMED, {"last_assistant_message": "You've hit your limit on retries in retry.py; I fixed that."}),
@@ -127,7 +129,7 @@ def test_the_rule_that_decides(rule: str, row: Any, fields: dict[str, Any]) -> N
 
 
 def test_what_is_paused_beside_a_command_of_which_nothing_was_begun_stays_so() -> None:
-    paused = {**session.pause(ARMED, why="w", told=False), "asked": "ralph"}
+    paused = {**session.pause(ARMED, why="w", told=False), "asked": "laps"}
     after: Any = rules.decide(situation(paused, permission_mode="plan")).row
     assert (after["ulw"]["enabled"], after["work"]["ulw"]["state"], "asked" in after) == (True, "paused", False)
 
@@ -273,7 +275,7 @@ ROWS = st.fixed_dictionaries(
             optional={"stopBlocks": ANYTHING, "lastStopAt": ANYTHING, "armedAt": ANYTHING, "limits": ANYTHING},
         ),
         "stopContinuation": ANYTHING | st.fixed_dictionaries({"disabled": ANYTHING}),
-        "work": ANYTHING | st.dictionaries(st.sampled_from(["ulw", "ralph"]), ANYTHING, max_size=2),
+        "work": ANYTHING | st.dictionaries(st.sampled_from(["ulw", "laps"]), ANYTHING, max_size=2),
     },
 )
 FIELDS = st.dictionaries(

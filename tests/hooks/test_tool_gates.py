@@ -20,6 +20,8 @@ from omo.state.rows import read_row
 from omo.work import session
 from tests.hooks.conftest import HOOKS, SESSION, Answer, Host
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 IN_PROCESS = True
 
 ASK = "ask: steer"
@@ -374,7 +376,7 @@ def verbs_of(group: str) -> set[str]:
         ("goal", {"get"}),
         ("state", {"show"}),
         ("plan", {"validate", "critique", "status", "audit"}),
-        ("ralph", {"status", "artifacts", "brief"}),
+        ("laps", {"status", "artifacts", "brief"}),
         ("verify", {"status", "claim", "brief"}),
     ],
 )
@@ -385,10 +387,10 @@ def test_every_command_is_the_leaders_or_only_reads(group: str, reading: set[str
 @pytest.mark.parametrize(
     ("kind", "command"),
     [
-        ("ralph", "omo ralph judge"),
+        ("laps", "omo laps judge"),
         ("ultraplan", "omo plan finish"),
         ("verify", "omo verify finish G1"),
-        ("ralph", "omo ulw done"),
+        ("laps", "omo ulw done"),
     ],
 )
 def test_other_work_has_its_leader_too(host: Host, kind: str, command: str) -> None:

@@ -46,7 +46,7 @@ ROWS = [
     queue("enqueue", f"what is {NOTICE}?"),
     {"type": "attachment", "attachment": {"type": "goal_status", "condition": "tests pass"}},
     answer(LATE, RAN, SAID),
-    shown(answer(LATER, {"type": "text", "text": "of a subagent"})),
+    shown(answer(LATER, {"type": "text", "text": "subagent's"})),
     shown(queue("popAll")),
     {"type": "attachment", "attachment": {"type": "other", "text": "goal_status"}},
 ]
@@ -75,7 +75,7 @@ def test_every_spelling_of_a_row_says_the_same(tmp_path: Path, spelled: Callable
     assert [(call.kind, call.command) for call in calls] == [("shell", "git status")]
     assert transcript.active_goal() == "tests pass"
     assert transcript.has_said(SAID["text"])
-    assert not transcript.has_said("of a subagent")
+    assert not transcript.has_said("subagent's")
     assert [usage.at for usage in transcript.usage()[0]] == [EARLY, LATE]
 
 
@@ -103,12 +103,12 @@ def test_what_is_no_file_is_no_transcript_and_holds_no_hook(
 ) -> None:
     path = made(tmp_path)
     given: Row = {"transcript_path": path, "prompt_id": TURN, "env": {"CLAUDECODE": "1"}}
-    assert "turned ultrawork on" in host.prompt("ulw fix it", **given).stdout
+    assert host.prompt("ulw x", **given).says_to_agent("prompt-turned-on")
     host.prompt("what are you at?", **given).assert_silent()
     assert host.stop(transcript_path=path).blocks
-    assert "50k tokens" in host.prompt("/omo:budget 50k tokens", **given).stdout
+    assert host.prompt("/omo:budget 50k tokens", **given).says_to_user("prompt-budget")
     (host.project / "work").write_text("done since the last message\n")
-    assert "nobody knows how many of 50k tokens are spent" in host.stop(**given).message
+    assert host.stop(**given).says_to_user("end-budget-unknown", ceiling="50k tokens")
 
 
 def test_what_is_not_known_is_not_called_silence(tmp_path: Path) -> None:

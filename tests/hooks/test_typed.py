@@ -14,13 +14,15 @@ from omo.state import runtime
 from omo.work import outcome, session
 from tests.hooks.conftest import SESSION, Host, put, summary
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 IN_PROCESS = True  # but for what the launcher has to let through
 
 Row = Any
 
 CLAUDE = {"CLAUDECODE": "1"}
 LIMITS = settings.Settings().limits
-WORKFLOWS = {"ultragoal": "ultragoal", "ultraexecute": "ultraplan", "ralph": "ralph", "verify": "verify"}
+WORKFLOWS = {"ultragoal": "ultragoal", "ultraexecute": "ultraplan", "verify": "verify"}
 each_workflow = pytest.mark.parametrize("name", WORKFLOWS)
 
 
@@ -75,7 +77,7 @@ def test_what_was_open_at_the_cancel_goes_on_and_is_named(host: Host, name: str)
 
 
 def test_after_a_cancel_the_command_of_a_workflow_takes_up_that_one_alone(host: Host) -> None:
-    put(host, ultragoal=summary("ultragoal"), ralph=summary("ralph", state="paused", why="w", question="", told=True))
+    put(host, ultragoal=summary("ultragoal"), laps=summary("laps", state="paused", why="w", question="", told=True))
     host.prompt("/omo:stop-continuation")
     line, context = told(host.prompt("/omo:ultraplan make add right"))
     assert "/omo:ultraplan takes your cancel back" in line
@@ -108,8 +110,8 @@ def test_after_a_cancel_what_a_breaker_had_let_go_stays_off_too(host: Host) -> N
     begin(host, "ultragoal")
     exhaust(host)
     host.prompt("/omo:stop-continuation")
-    assert "takes your cancel back" in host.prompt("/omo:ralph make add right").message
-    assert "/omo:ralph, and nothing of it was begun" in host.stop().json["reason"]
+    assert "takes your cancel back" in host.prompt("/omo:laps make add right").message
+    assert "/omo:laps, and nothing of it was begun" in host.stop().json["reason"]
     assert "ultragoal ultragoal-1 (2 of 3 open) goes on" in host.prompt("/omo:ultragoal go on").message
 
 
@@ -127,9 +129,9 @@ def test_the_model_is_told_what_was_cancelled(host: Host) -> None:
     host.prompt("/omo:stop-continuation")
     assert "the user cancelled ultragoal: " in host.prompt("what now?").stdout
     host.prompt("/omo:ultragoal go on")
-    begin(host, "ralph")
+    begin(host, "laps")
     _, context = told(host.prompt("stop ulw and show me the diff"))
-    assert "The user cancelled ultragoal and ralph with this message" in context
+    assert "The user cancelled ultragoal and laps with this message" in context
 
 
 def test_a_word_that_was_not_acted_on_is_answered_after_a_cancel_too(host: Host) -> None:
@@ -168,12 +170,12 @@ def test_a_breaker_or_a_pause_does_not_stand_in_its_way(host: Host, name: str, l
 
 
 def test_after_a_spent_budget_continue_names_what_raises_it_and_its_command_counts_anew(host: Host) -> None:
-    put(host, ralph=summary("ralph"))
+    put(host, laps=summary("laps"))
     change(host, lambda row: {**row, "budget": {"agents": 1}, "spent": {"agents": 1}})
     change(host, lambda row: session.exhaust(row, rule="budget", why="spent"))
     assert "/omo:budget 2 agents raises it and goes on" in host.prompt("continue").message
     host.stop().assert_silent()
-    host.prompt("/omo:ralph go on")
+    host.prompt("/omo:laps go on")
     assert host.row()["spent"].get("agents", 0) == 0
     assert host.stop().blocks
 
@@ -182,7 +184,7 @@ def test_pinned_gates_are_counted_again_when_ultrawork_comes_after_it(host: Host
     host.prompt("/omo:pin tests -- true")
     host.prompt("ulw fix it")
     host.prompt("/omo:stop-continuation")
-    host.prompt("/omo:ralph make it right")
+    host.prompt("/omo:laps make it right")
     host.prompt("ulw fix it after all")
     assert host.row()["work"]["ulw"]["total"] == 1
 
@@ -190,10 +192,10 @@ def test_pinned_gates_are_counted_again_when_ultrawork_comes_after_it(host: Host
 def test_an_end_that_was_not_told_yet_is_told_all_the_same(host: Host) -> None:
     ended = {"verdict": "attested", "why": "all is said", "exceptions": []}
     put(host, verify=summary("verify", state="ended", outcome=ended))
-    host.prompt("/omo:ralph and now this")
+    host.prompt("/omo:laps and now this")
     assert host.stop().blocks
     line = host.stop(stop_hook_active=True).message
-    assert "ralph is not begun yet" in line
+    assert "laps is not begun yet" in line
     assert "all is said" in line
 
 
@@ -210,9 +212,9 @@ def test_what_there_is_makes_way_for_what_is_typed(host: Host, state: str) -> No
 
 def test_ultrawork_stays_on_beside_what_is_typed(host: Host) -> None:
     host.prompt("ulw fix it")
-    host.prompt("/omo:ralph make it right")
-    begin(host, "ralph")
-    assert {kind: work["state"] for kind, work in host.row()["work"].items()} == {"ulw": "active", "ralph": "active"}
+    host.prompt("/omo:laps make it right")
+    begin(host, "laps")
+    assert {kind: work["state"] for kind, work in host.row()["work"].items()} == {"ulw": "active", "laps": "active"}
 
 
 @pytest.mark.usefixtures("through_the_shell")
@@ -226,17 +228,17 @@ def test_continue_goes_on_after_a_breaker(host: Host, prompt: str) -> None:
 
 
 def test_what_is_paused_is_shown_so_and_keeps_nothing_from_its_end(host: Host) -> None:
-    begin(host, "ralph")
-    host.prompt("forget ralph, ulw fix it")
-    assert "ultrawork active, ralph paused" in host.user("status").out
+    begin(host, "laps")
+    host.prompt("forget laps, ulw fix it")
+    assert "ultrawork active, laps paused" in host.user("status").out
     assert "Beside it" not in host.agent("next").out
     because = ("--because", "the flag is documented in README.md, and nothing runs it")
     host.write("README.md")
     ran = host.agent("ulw", "done", *because)
     assert (ran.code, ran.err) == (0, "")
     line = host.stop().message
-    assert ("finished on the agent's word" in line, "Paused: ralph ralph-1 (2 of 3 open)." in line) == (True, True)
-    assert "ralph paused" in host.user("status").out
+    assert ("finished on the agent's word" in line, "Paused: laps laps-1 (2 of 3 open)." in line) == (True, True)
+    assert "laps paused" in host.user("status").out
     host.prompt("continue")
     assert host.stop().blocks
 
@@ -272,43 +274,42 @@ def test_a_turn_that_begins_nothing_of_it_is_sent_back_once_and_then_told(host: 
     host.stop().assert_silent()
 
 
-@pytest.mark.usefixtures("through_the_shell")
-@pytest.mark.parametrize("words", ["stop", "never mind", "stop ralph"])
+@pytest.mark.parametrize("words", ["stop", "never mind", "stop laps"])
 def test_a_stop_before_anything_was_begun_calls_it_off(host: Host, words: str) -> None:
-    host.prompt("/omo:ralph make add right")
+    host.prompt("/omo:laps make add right")
     line, context = told(host.prompt(words))
     assert (
         line
-        == "omo: understood as a stop: nothing of ralph was begun, and nothing will be. /omo:ralph asks for it again."
+        == "omo: understood as a stop: nothing of laps was begun, and nothing will be. /omo:laps asks for it again."
     )
-    assert "do nothing for /omo:ralph" in context
+    assert "do nothing for /omo:laps" in context
     host.stop().assert_silent()
     assert "Nothing is on in this session." in host.agent("next").out
-    assert "/omo:ralph, and" not in host.agent("next").out
-    host.prompt("/omo:ralph make add right")
+    assert "/omo:laps, and" not in host.agent("next").out
+    host.prompt("/omo:laps make add right")
     assert host.stop().blocks
 
 
 def test_a_stop_of_what_is_not_begun_leaves_the_rest_on(host: Host) -> None:
     host.prompt("ulw fix it")
-    host.prompt("/omo:ralph make add right")
-    assert "nothing of ralph was begun" in host.prompt("stop ralph").message
+    host.prompt("/omo:laps make add right")
+    assert "nothing of laps was begun" in host.prompt("stop laps").message
     assert host.stop().json["reason"].startswith("Ultrawork active")
-    host.prompt("/omo:ralph make add right")
+    host.prompt("/omo:laps make add right")
     assert "ultrawork is paused" in host.prompt("stop").message
     host.stop().assert_silent()
 
 
 def test_what_is_asked_for_beside_other_work_is_not_forgotten(host: Host) -> None:
     host.prompt("ulw fix it")
-    host.prompt("/omo:ralph make add right")
-    beside = 'Beside it, the user typed /omo:ralph "make add right", and nothing of it was begun: omo ralph start'
+    host.prompt("/omo:laps make add right")
+    beside = 'Beside it, the user typed /omo:laps "make add right", and nothing of it was begun: omo laps start'
     assert beside in host.agent("next").out
     ended = outcome.outcome(outcome.ATTESTED, "it is so")
     change(host, lambda row: session.finish(row, ended, at="2026-11-17T15:00:00.000Z", files={}))
-    assert "/omo:ralph, and nothing of it was begun" in host.stop().json["reason"]
+    assert "/omo:laps, and nothing of it was begun" in host.stop().json["reason"]
     line = host.stop(stop_hook_active=True, last_assistant_message="Which one?").message
-    assert "ralph is not begun yet" in line
+    assert "laps is not begun yet" in line
     assert "finished on the agent's word: it is so" in line
     host.prompt("thanks")
     host.stop().assert_silent()
@@ -322,8 +323,8 @@ def test_what_is_asked_for_is_not_forgotten_beside_what_was_cancelled(host: Host
 
 
 def test_what_is_begun_is_not_called_unbegun(host: Host) -> None:
-    host.prompt("/omo:ralph make add right")
-    begin(host, "ralph")
+    host.prompt("/omo:laps make add right")
+    begin(host, "laps")
     assert host.stop().blocks
     host.prompt("/omo:stop-continuation")
     host.stop().assert_silent()
@@ -364,11 +365,9 @@ def test_what_else_was_typed_with_the_cancel_is_passed_on(host: Host) -> None:
     [
         ("please use ultragoal: create-goals for A and B", "ultragoal"),
         ("do it with ultraplan", "ultraplan"),
-        ("use ralph until the tests pass", "ralph"),
         ("what does ultragoal do?", ""),
         ("don't use ultragoal here", ""),
         ("fix the bug in src/ultragoal/run.py", ""),
-        ("Ralph says the parser is slow", ""),
     ],
 )
 def test_a_workflow_that_is_asked_for_in_words_is_not_on_and_that_is_said(host: Host, prompt: str, name: str) -> None:
@@ -397,7 +396,7 @@ def test_a_full_disk_is_told_to_whoever_types_a_workflow(host: Host, monkeypatch
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    assert "ralph could not be turned on" in host.prompt("/omo:ralph it").message
+    assert "laps could not be turned on" in host.prompt("/omo:laps it").message
     monkeypatch.undo()
     assert host.stop().blocks
     monkeypatch.setattr(os, "replace", full)

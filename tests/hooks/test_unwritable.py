@@ -13,9 +13,8 @@ from omo.state import paths
 from tests.hooks.conftest import Answer, Host, command_of
 
 CLAUDE = {"CLAUDECODE": "1"}
-NOT_HELD = "omo: this turn is not held, and nothing is proven: "
-NOT_RECORDED = "omo: your prompt could not be recorded whole, and nothing is held or proven: "
-GOES_ON = "What was on goes on once that is mended: "
+NOT_HELD = "stop-state-not-usable"
+NOT_RECORDED = "prompt-state-not-usable"
 
 
 def without_room(host: Host, event: str, **fields: str) -> Answer:
@@ -29,7 +28,7 @@ def without_room(host: Host, event: str, **fields: str) -> Answer:
         check=False,
         timeout=60,
     )
-    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode(), event)
 
 
 def test_on_a_full_disk_a_stop_lets_go_and_says_so(host: Host) -> None:
@@ -37,29 +36,29 @@ def test_on_a_full_disk_a_stop_lets_go_and_says_so(host: Host) -> None:
     before = host.row()
     answer = without_room(host, "Stop")
     assert (answer.code, answer.stderr) == (0, "")
-    assert answer.message.startswith(NOT_HELD)
+    assert answer.says_to_user(NOT_HELD)
     assert f"{host.state}{os.sep}" in answer.message
-    assert GOES_ON in answer.message
+    assert answer.says_to_user("stop-goes-on-once-mended")
     assert host.row() == before
     assert host.stop().blocks, "there is room again"
 
 
-@pytest.mark.parametrize("prompt", ["stop", "please stop now", "never mind", "continue", "how far are you?"])
+@pytest.mark.parametrize("prompt", ["stop", "please stop now", "never mind", "continue", "how far?"])
 def test_on_a_full_disk_what_is_typed_is_answered(host: Host, prompt: str) -> None:
     host.prompt("ulw fix it")
     before = host.row()
     answer = without_room(host, "UserPromptSubmit", prompt=prompt)
-    assert answer.message.startswith(NOT_RECORDED)
+    assert answer.says_to_user(NOT_RECORDED)
     assert host.row() == before
 
 
 def test_on_a_full_disk_nothing_is_turned_on_and_the_user_reads_what_mends_it(host: Host) -> None:
     host.prompt("ulw fix it")
     host.prompt("/omo:stop-continuation")
-    for prompt in ("ulw fix it", "/omo:ralph fix it"):
-        told = without_room(host, "UserPromptSubmit", prompt=prompt).message
-        assert " could not be turned on: " in told
-        assert "or set OMO_STATE_DIR to a directory that is, and type it again." in told
+    for prompt in ("ulw fix it", "/omo:ultragoal fix it"):
+        answer = without_room(host, "UserPromptSubmit", prompt=prompt)
+        assert answer.says_to_user("prompt-not-turned-on-unwritable")
+        assert "OMO_STATE_DIR" in answer.message
 
 
 def test_on_a_full_disk_a_session_without_work_is_told_nothing(host: Host) -> None:
@@ -83,8 +82,8 @@ def test_a_stop_that_is_typed_beside_a_state_that_nobody_can_read_is_answered(
     host.prompt("ulw fix it")
     spoil(Path(paths.runtime_file(host.state)))
     host.prompt("stop", session_id="never-on", env=CLAUDE).assert_silent()
-    assert host.prompt("stop", env=CLAUDE).message.startswith(NOT_RECORDED)
-    assert "Nothing is on in this project now, and what was is not proven." in host.stop(env=CLAUDE).message
+    assert host.prompt("stop", env=CLAUDE).says_to_user(NOT_RECORDED)
+    assert host.stop(env=CLAUDE).says_to_user("stop-let-go-unreadable")
     host.stop(env=CLAUDE).assert_silent()
     host.prompt("stop", env=CLAUDE).assert_silent()
 
@@ -96,8 +95,8 @@ def test_a_state_that_may_neither_be_read_nor_moved(host: Host) -> None:
     path.chmod(0)
     path.parent.chmod(0o500)
     try:
-        assert host.stop(env=CLAUDE).message.startswith(NOT_HELD)
-        assert host.prompt("stop", env=CLAUDE).message.startswith(NOT_RECORDED)
+        assert host.stop(env=CLAUDE).says_to_user(NOT_HELD)
+        assert host.prompt("stop", env=CLAUDE).says_to_user(NOT_RECORDED)
         host.stop(session_id="never-on", env=CLAUDE).assert_silent()
     finally:
         path.parent.chmod(0o700)

@@ -183,7 +183,7 @@ def test_a_gate_of_a_file_runs_where_that_file_is(host: Host) -> None:
     below = str(host.project / "pkg" / "src")
     place: Any = {"env": {"CLAUDE_PROJECT_DIR": below}, "cwd": below}
     assert host.prompt("ulw go", **place).says_to_agent("hook-project-tests", command="make check")
-    assert "make check (in pkg) (pkg/Makefile)" in reason(host.prompt("/omo:pin", **place))
+    assert "(in pkg) (pkg/Makefile)" in reason(host.prompt("/omo:pin", **place))
     assert agent(host, "gate", "run") == 0
 
 
@@ -476,7 +476,7 @@ def test_whatever_lies_in_the_project_the_run_is_armed(on: Host) -> None:
     os.mkfifo(on.project / "pipe")
     (on.project / "nested").mkdir()
     git(on.project / "nested", "init", "-q")
-    assert on.prompt("ulw go on").says_to_agent("prompt-on-again")
+    assert on.prompt("ulw again").says_to_agent("prompt-on-again")
     assert on.row()["ulw"]["enabled"] is True
     assert agent(on, "gate", "add", "t", "--", "true") == 0
     assert agent(on, "gate", "run") == 0

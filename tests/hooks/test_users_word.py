@@ -25,13 +25,15 @@ from tests.hooks.conftest import SESSION, Host, put, summary
 from tests.project import IDENTITY
 from tests.ultrawork import heard
 
+pytestmark = pytest.mark.usefixtures("laps")
+
 IN_PROCESS = True
 
 Row = Any
 
 CLAUDE = {"CLAUDECODE": "1"}
 LIMITS = settings.Settings().limits
-KINDS = ("ultragoal", "ultraplan", "ralph", "verify")
+KINDS = ("ultragoal", "ultraplan", "laps", "verify")
 UNKNOWN = "lopeta se homma nyt, kiitos"  # Finnish, which no table has
 
 
@@ -92,20 +94,20 @@ def test_continue_after_a_cancel_is_told_that_it_stays_off(host: Host) -> None:
     host.stop().assert_silent()
 
 
-@pytest.mark.parametrize("prompt", ["please cancel ralph", "stop ralph", "stop"])
+@pytest.mark.parametrize("prompt", ["please cancel laps", "stop laps", "stop"])
 def test_a_stop_by_the_name_of_what_is_on_is_a_pause_of_all(host: Host, prompt: str) -> None:
     host.environ |= CLAUDE
-    put(host, ralph=summary("ralph"), ulw=summary("ulw"))
-    assert "a stop: ralph ralph-1, ultrawork are paused" in host.prompt(prompt).json["systemMessage"]
-    assert states(host) == {"ralph": "paused", "ulw": "paused"}
+    put(host, laps=summary("laps"), ulw=summary("ulw"))
+    assert "a stop: laps laps-1, ultrawork are paused" in host.prompt(prompt).json["systemMessage"]
+    assert states(host) == {"laps": "paused", "ulw": "paused"}
     host.stop().assert_silent()
 
 
 @pytest.mark.parametrize("prompt", ["stop omo", "stop everything", "stop"])
 def test_a_stop_of_omo_pauses_all(host: Host, prompt: str) -> None:
-    put(host, ralph=summary("ralph"), ulw=summary("ulw"))
+    put(host, laps=summary("laps"), ulw=summary("ulw"))
     host.prompt(prompt)
-    assert states(host) == {"ralph": "paused", "ulw": "paused"}
+    assert states(host) == {"laps": "paused", "ulw": "paused"}
 
 
 def test_a_name_that_is_not_on_pauses_what_is(host: Host) -> None:
@@ -116,27 +118,27 @@ def test_a_name_that_is_not_on_pauses_what_is(host: Host) -> None:
 
 def test_what_made_way_goes_on_by_its_name_and_with_a_continue_if_nothing_else_is_on(host: Host) -> None:
     host.environ |= CLAUDE
-    put(host, ralph=summary("ralph"))
+    put(host, laps=summary("laps"))
     told = host.prompt("/omo:ultragoal both goals").json
     assert told["systemMessage"] == (
-        "omo: /omo:ultragoal begins another piece of work. ralph ralph-1 (2 of 3 open) is paused. It goes on when you "
-        'say "continue ralph". /omo:stop-continuation ends everything.'
+        "omo: /omo:ultragoal begins another piece of work. laps laps-1 (2 of 3 open) is paused. It goes on when you "
+        'say "continue laps". /omo:stop-continuation ends everything.'
     )
-    assert "this is paused: ralph ralph-1" in told["hookSpecificOutput"]["additionalContext"]
+    assert "this is paused: laps laps-1" in told["hookSpecificOutput"]["additionalContext"]
     begin(host, "ultragoal")
-    assert states(host) == {"ralph": "paused", "ultragoal": "active"}
+    assert states(host) == {"laps": "paused", "ultragoal": "active"}
     host.prompt("continue")
-    assert states(host) == {"ralph": "paused", "ultragoal": "active"}
-    line = host.prompt("continue ralph").message
-    assert "ralph ralph-1 (2 of 3 open) goes on. ultragoal ultragoal-1 (2 of 3 open) is paused." in line
-    assert states(host) == {"ultragoal": "paused", "ralph": "active"}
+    assert states(host) == {"laps": "paused", "ultragoal": "active"}
+    line = host.prompt("continue laps").message
+    assert "laps laps-1 (2 of 3 open) goes on. ultragoal ultragoal-1 (2 of 3 open) is paused." in line
+    assert states(host) == {"ultragoal": "paused", "laps": "active"}
     host.prompt("stop")
     host.prompt("continue")
-    assert states(host) == {"ultragoal": "paused", "ralph": "active"}, "the one that was on last"
+    assert states(host) == {"ultragoal": "paused", "laps": "active"}, "the one that was on last"
 
 
 def test_the_line_that_tells_an_end_names_what_is_paused(host: Host) -> None:
-    put(host, ralph=summary("ralph"))
+    put(host, laps=summary("laps"))
     host.prompt("/omo:verify that add is right")
     begin(host, "verify")
     ended = {"verdict": "attested", "why": "goal G1: all is said", "exceptions": []}
@@ -147,20 +149,20 @@ def test_the_line_that_tells_an_end_names_what_is_paused(host: Host) -> None:
     )
     line = host.stop().message
     assert line.startswith("omo: finished on the agent's word: verify verify-1: goal G1: all is said.")
-    assert line.endswith('Paused: ralph ralph-1 (2 of 3 open). It goes on when you say "continue ralph".')
+    assert line.endswith('Paused: laps laps-1 (2 of 3 open). It goes on when you say "continue laps".')
     host.stop().assert_silent()
     host.prompt("continue")
-    assert states(host)["ralph"] == "active"
+    assert states(host)["laps"] == "active"
 
 
 def test_the_way_back_that_is_named_is_one_beside_other_work_too(host: Host) -> None:
     asked = summary("ultragoal", state="waiting", why="w", question="Which?", told=True)
-    made_way = summary("ralph", state="paused", why="you began ultragoal", told=True, madeWayFor="ultragoal")
-    put(host, ralph=made_way, ultragoal=asked)
+    made_way = summary("laps", state="paused", why="you began ultragoal", told=True, madeWayFor="ultragoal")
+    put(host, laps=made_way, ultragoal=asked)
     resumed = host.hook("session-start", source="resume", env={"CLAUDECODE": "1"}).json["systemMessage"]
-    assert 'is paused: you began ultragoal. It goes on when you say "continue ralph".' in resumed
-    host.prompt("continue ralph")
-    assert states(host) == {"ultragoal": "paused", "ralph": "active"}
+    assert 'is paused: you began ultragoal. It goes on when you say "continue laps".' in resumed
+    host.prompt("continue laps")
+    assert states(host) == {"ultragoal": "paused", "laps": "active"}
 
 
 @pytest.mark.parametrize("prompt", ["forget the plan, ulw fix total", "ulw fix total. stop the plan"])
@@ -176,18 +178,18 @@ def test_what_is_not_wanted_where_ultrawork_is_asked_for_does_not_go_on(host: Ho
 
 
 def test_a_stop_by_name_of_what_is_paused_already_stops_nothing_else(host: Host) -> None:
-    paused = summary("ralph", state="paused", why="w", question="", told=True)
-    put(host, ralph=paused, ultragoal=summary("ultragoal"))
-    host.prompt("stop ralph")
-    assert states(host) == {"ralph": "paused", "ultragoal": "active"}
+    paused = summary("laps", state="paused", why="w", question="", told=True)
+    put(host, laps=paused, ultragoal=summary("ultragoal"))
+    host.prompt("stop laps")
+    assert states(host) == {"laps": "paused", "ultragoal": "active"}
 
 
 def test_a_workflows_own_command_undoes_no_pause_of_the_users() -> None:
-    row: Any = {"ulw": {"enabled": True}, "stopContinuation": {}, "work": {"ralph": summary("ralph")}}
+    row: Any = {"ulw": {"enabled": True}, "stopContinuation": {}, "work": {"laps": summary("laps")}}
     paused = session.pause(row, why=messages.FOR_NOW, told=True)
     for state in ("active", "waiting"):
-        assert session.kept_state(paused, "ralph", summary("ralph", state=state, why="w"))["state"] == "paused"
-    assert session.kept_state(paused, "ralph", summary("ralph", state="ended", how="h"))["state"] == "ended"
+        assert session.kept_state(paused, "laps", summary("laps", state=state, why="w"))["state"] == "paused"
+    assert session.kept_state(paused, "laps", summary("laps", state="ended", how="h"))["state"] == "ended"
 
 
 def test_a_wait_of_its_own_ends_beside_no_other_run() -> None:
@@ -214,15 +216,15 @@ def test_whatever_the_user_answers_wakes_what_waits_for_it(host: Host, whom: str
 @pytest.mark.parametrize(
     "stays",
     [
-        summary("ralph", state="ended", why="w", question="What now?", told=True),
-        summary("ralph", state="waiting", why="w", question="", told=True, own=True),
-        summary("ralph", state="paused", why="w", question="", told=True),
+        summary("laps", state="ended", why="w", question="What now?", told=True),
+        summary("laps", state="waiting", why="w", question="", told=True, own=True),
+        summary("laps", state="paused", why="w", question="", told=True),
     ],
 )
 def test_an_answer_ends_no_pause_and_no_wait_that_is_not_for_a_person(host: Host, stays: Row) -> None:
-    put(host, ralph=stays, ulw=summary("ulw", state="waiting", why="w", question="Which?", told=True))
+    put(host, laps=stays, ulw=summary("ulw", state="waiting", why="w", question="Which?", told=True))
     host.prompt("the second one")
-    assert states(host) == {"ralph": stays["state"], "ulw": "active"}
+    assert states(host) == {"laps": stays["state"], "ulw": "active"}
 
 
 def test_a_pin_answers_what_waits_and_ends_no_pause(host: Host) -> None:
@@ -571,19 +573,19 @@ def test_of_several_that_stand_still_the_newest_is_woken(host: Host, state: str)
 
 
 def test_ulw_with_a_task_wakes_nothing_that_the_user_paused(host: Host) -> None:
-    put(host, ralph=summary("ralph"))
+    put(host, laps=summary("laps"))
     host.prompt("stop")
     host.prompt("ulw fix total")
-    assert states(host) == {"ralph": "paused", "ulw": "active"}
-    host.prompt("ulw and be quick, and go on with ralph")
-    assert states(host) == {"ralph": "active", "ulw": "active"}
+    assert states(host) == {"laps": "paused", "ulw": "active"}
+    host.prompt("ulw and be quick, and go on with laps")
+    assert states(host) == {"laps": "active", "ulw": "active"}
 
 
 def test_an_arming_wakes_nothing_that_was_given_up_or_ended(host: Host) -> None:
-    given_up = summary("ralph", state="ended", why="w", question="What now?", told=True)
-    put(host, ralph=given_up, verify=summary("verify", state="ended", how="h", told=True))
+    given_up = summary("laps", state="ended", why="w", question="What now?", told=True)
+    put(host, laps=given_up, verify=summary("verify", state="ended", how="h", told=True))
     host.prompt("ulw go on")
-    assert states(host) == {"ralph": "ended", "verify": "ended", "ulw": "active"}
+    assert states(host) == {"laps": "ended", "verify": "ended", "ulw": "active"}
 
 
 # A client that an agent started in its shell
@@ -600,7 +602,7 @@ def test_what_an_agent_types_into_another_client_is_nobodys_word(host: Host, env
     for typed in (*USERS_ALONE, "/omo:budget off", "/omo:resume"):
         assert host.prompt(typed, env={**CLAUDE, **environ}).json["reason"] == messages.AN_AGENTS_CLIENT, typed
         assert host.row() == before, typed
-    for typed in ("never mind", "continue", "that is fine", "ulw and more", "/omo:ralph fix it"):
+    for typed in ("never mind", "continue", "that is fine", "ulw and more", "/omo:laps fix it"):
         host.prompt(typed, env={**CLAUDE, **environ})
         assert host.row() == before, typed
     assert host.stop().blocks

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from omo.mutants import NoMutants, Tools, mutants_of
-from tests import packages
+from tests import packages, texts
 from tests.mutants.tools import every_line, made, rows, tools
 
 NODE = shutil.which("node")
@@ -190,7 +190,8 @@ def test_the_next_parser_is_asked_where_one_cannot_be_used(tmp_path: Path) -> No
         (tmp_path / "node_modules" / name / "index.js").write_text(code, encoding="utf-8")
     assert rows("a.js", b"a < b\n", given) == [(1, "comparison", "a <= b")]
     found = mutants_of("a.ts", b"a < b\n", [1], given)
-    assert found == NoMutants("a.ts", "typescript: this version of typescript parses only for itself")
+    assert isinstance(found, NoMutants)
+    assert texts.says(found.why, "mutants-parser-not-usable", file="a.ts", parser="typescript")
 
 
 UNREADABLE = {
@@ -205,8 +206,11 @@ def test_what_cannot_be_read_is_no_empty_list(name: str, tmp_path: Path) -> None
     content, why = UNREADABLE[name]
     found = mutants_of("a.js", content, [1], project(tmp_path, OF_NODE))
     assert isinstance(found, NoMutants)
-    assert found.why.startswith(f"no mutants of a.js: {why}")
+    assert found.path == "a.js"
+    assert found.reason.startswith(why)
 
 
 def test_without_node_it_says_so(tmp_path: Path) -> None:
-    assert mutants_of("a.js", b"a\n", [1], tools(tmp_path, PATH="")) == NoMutants("a.js", "node is not installed")
+    found = mutants_of("a.js", b"a\n", [1], tools(tmp_path, PATH=""))
+    assert isinstance(found, NoMutants)
+    assert texts.says(found.why, "mutants-program-missing", file="a.js", program="node")

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import omo
 from omo.mutants import MOST_PER_LINE, NoMutants, Tools, mutants_of
 from omo.proof.run import CommandOutcome
+from tests import texts
 from tests.mutants.tools import every_line, made, rows, tools
 
 HERE = tools(Path.cwd())
@@ -232,7 +233,8 @@ def test_what_cannot_be_read_is_no_empty_list(name: str) -> None:
     found = mutants_of("a.py", content, [1], HERE)
     assert isinstance(found, NoMutants)
     assert why in found.why
-    assert found.why.startswith("no mutants of a.py: Python 3.")
+    assert texts.says(found.why, "mutants-of-file-not-made", file="a.py")
+    assert found.reason.startswith("Python 3.")
 
 
 def test_other_files_have_none() -> None:

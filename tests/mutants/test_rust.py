@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from omo.mutants import NoMutants, Tools, mutants_of
+from tests import texts
 from tests.mutants.tools import every_line, made, rows, tools
 
 # In the place of cargo: it notes how and where it was called, and prints what it was told to.
@@ -26,6 +27,7 @@ LIB = """fn price(ä: i32, member: bool) -> i32 {\r
     }\r
 }\r
 """
+SOURCE = LIB.encode()
 
 
 def row(genre: str, text: str, replacement: str, file: str = "src/lib.rs", after: str = "") -> Mapping[str, object]:
@@ -77,7 +79,7 @@ class Cargo:
 
     def file(self, path: str) -> Tools:
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / path).write_bytes(LIB.encode())
+        (self.root / path).write_bytes(SOURCE)
         return tools(self.root, PATH=f"{self.beside}:/usr/bin:/bin", HERE=str(self.beside))
 
     @property
@@ -92,7 +94,7 @@ def cargo(tmp_path: Path) -> Cargo:
 
 def test_mutants(cargo: Cargo) -> None:
     line = "let total = ä * 10; /* 日本 */ let less = total > 2 && !member;"
-    assert rows("src/lib.rs", LIB.encode(), cargo.file("src/lib.rs")) == [
+    assert rows("src/lib.rs", SOURCE, cargo.file("src/lib.rs")) == [
         (2, "return", "0"),
         (2, "arithmetic", line.replace("*", "+", 1)),
         (2, "comparison", line.replace(">", "==")),
@@ -105,7 +107,7 @@ def test_mutants(cargo: Cargo) -> None:
 
 def test_the_bytes_around_a_mutant_stay(cargo: Cargo) -> None:
     given = cargo.file("src/lib.rs")
-    guard = made(mutants_of("src/lib.rs", LIB.encode(), [4], given))[-1]
+    guard = made(mutants_of("src/lib.rs", SOURCE, [4], given))[-1]
     assert guard.content == LIB.replace("n if less", "n if true").encode()
 
 
@@ -116,13 +118,13 @@ def test_a_package_below_the_root_is_asked_where_it_is(cargo: Cargo) -> None:
     for named in ("src/lib.rs", "crates/one/src/lib.rs"):
         others = [row("BinaryOperator", "*", "+", "one/lib.rs")]
         cargo.prints(json.dumps([*others, row("BinaryOperator", "&&", "||", named)]))
-        found = mutants_of("crates/one/src/lib.rs", LIB.encode(), every_line(LIB.encode()), given)
+        found = mutants_of("crates/one/src/lib.rs", SOURCE, every_line(SOURCE), given)
         assert [mutant.kind for mutant in made(found)] == ["boolean"]
     assert cargo.calls[0].startswith(f"{cargo.root}/crates/one: ")
 
 
 def test_no_mutant_on_these_lines_is_an_empty_list(cargo: Cargo) -> None:
-    assert mutants_of("src/lib.rs", LIB.encode(), [1, 7], cargo.file("src/lib.rs")) == []
+    assert mutants_of("src/lib.rs", SOURCE, [1, 7], cargo.file("src/lib.rs")) == []
 
 
 OLD = {"file": "src/lib.rs", "genre": "FnValue", "replacement": "0", "line": 1}
@@ -149,18 +151,20 @@ def test_without_an_answer_there_is_a_reason(name: str, cargo: Cargo) -> None:
     (printed, code, errors), why = NONE[name]
     cargo.prints(printed if isinstance(printed, str) else json.dumps(printed), code, errors)
     given = cargo.file("src/lib.rs")
-    assert mutants_of("src/lib.rs", LIB.encode(), [2], given) == NoMutants("src/lib.rs", why)
+    assert mutants_of("src/lib.rs", SOURCE, [2], given) == NoMutants("src/lib.rs", why)
 
 
 def test_without_cargo_it_says_so(cargo: Cargo) -> None:
     cargo.file("src/lib.rs")
-    found = mutants_of("src/lib.rs", LIB.encode(), [2], tools(cargo.root, PATH=""))
-    assert found == NoMutants("src/lib.rs", "cargo is not installed")
+    found = mutants_of("src/lib.rs", SOURCE, [2], tools(cargo.root, PATH=""))
+    assert isinstance(found, NoMutants)
+    assert texts.says(found.why, "mutants-program-missing", file="src/lib.rs", program="cargo")
 
 
 def test_a_file_that_changed_meanwhile_has_none(cargo: Cargo) -> None:
     given = cargo.file("src/lib.rs")
-    found = mutants_of("src/lib.rs", LIB.encode() + b"\n", [2], given)
-    assert found == NoMutants("src/lib.rs", "cargo-mutants reads the file on disk, which has changed")
-    gone = mutants_of("src/gone.rs", LIB.encode(), [2], given)
+    found = mutants_of("src/lib.rs", SOURCE + b"\n", [2], given)
+    assert isinstance(found, NoMutants)
+    assert texts.says(found.why, "mutants-file-changed", file="src/lib.rs")
+    gone = mutants_of("src/gone.rs", SOURCE, [2], given)
     assert isinstance(gone, NoMutants)

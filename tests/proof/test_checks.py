@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from omo.errors import BadInput
 from omo.proof import checks, documents, patterns
 from omo.proof.checks import Check, digest_of_check, dump, parse_checks
+from tests import texts
 
 EVERY_TYPE: list[Any] = [
     {"type": "path", "path": "dist/*.whl", "min_count": 1},
@@ -52,8 +53,8 @@ def defects_of_file(path: Path) -> str:
 
 
 def test_every_type_is_understood_and_named_by_its_place() -> None:
-    parsed = parse_checks([*EVERY_TYPE, "is it good?"])
-    assert parsed[-1] == "is it good?"
+    parsed = parse_checks([*EVERY_TYPE, "good?"])
+    assert parsed[-1] == "good?"
     assert [one.id for one in parsed if not isinstance(one, str)] == [f"check-{n}" for n in range(1, 11)]
     assert {one.type for one in parsed if not isinstance(one, str)} == set(checks.MODELS)
 
@@ -123,13 +124,14 @@ def test_a_defect_names_its_place_and_what_would_be_right(item: object, said: st
 
 def test_ids_are_unique_the_given_ones_too() -> None:
     one = {"type": "path", "path": "a"}
-    assert "also the id of checks[0]" in defects([{**one, "id": "x"}, {**one, "id": "x"}])[0]
-    assert "also the id of checks[0]" in defects([{**one, "id": "check-2"}, "a question"])[0]
+    for first, second, taken in (("x", {**one, "id": "x"}, "x"), ("check-2", "a question", "check-2")):
+        said = defects([{**one, "id": first}, second])[0]
+        assert texts.says(said, "check-id-taken", place="checks[1]", id=taken, other="checks[0]")
 
 
 @pytest.mark.parametrize("data", [None, {}, "x", 3, {"checks": []}])
 def test_only_a_list_is_a_list(data: object) -> None:
-    assert "must be a list" in defects(data)[0]
+    assert texts.says(defects(data)[0], "check-list-expected")
 
 
 def test_a_list_has_an_end() -> None:
@@ -198,15 +200,15 @@ def test_a_file_that_cannot_be_used_is_bad_input(tmp_path: Path, name: str, text
 def test_a_file_of_too_many_values_is_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "MOST_YAML_NODES", 100)
     (tmp_path / "a.yaml").write_text("checks: [" + "a, " * 100 + "]", encoding="utf-8")
-    assert "too many values" in defects_of_file(tmp_path / "a.yaml")
+    assert texts.says(defects_of_file(tmp_path / "a.yaml"), "check-file-too-many-values")
 
 
 def test_a_file_that_cannot_be_read_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"checks: [\xff]")
     os.mkfifo(tmp_path / "pipe")
-    assert "cannot be read" in defects_of_file(tmp_path / "missing")
-    assert "it is no file" in defects_of_file(tmp_path / "pipe")
-    assert "not UTF-8" in defects_of_file(tmp_path / "latin")
+    assert texts.says(defects_of_file(tmp_path / "missing"), "check-file-unread")
+    assert texts.says(defects_of_file(tmp_path / "pipe"), "check-file-no-file")
+    assert texts.says(defects_of_file(tmp_path / "latin"), "check-file-not-utf8", byte=9)
     with pytest.raises(BadInput):
         documents.load(tmp_path)
 
@@ -220,7 +222,7 @@ def test_patterns_that_say_something(pattern: str) -> None:
     "pattern", ["", ".", ".*", ".+", "^", "$", "a*", r"\S", r"[\s\S]", "(?s).", "^$", "^.*$", "x?|y"]
 )
 def test_patterns_that_say_nothing(pattern: str) -> None:
-    assert "matches any text" in str(patterns.defect(pattern))
+    assert texts.says(str(patterns.defect(pattern)), "check-pattern-any-text")
 
 
 names = st.sampled_from(

@@ -13,6 +13,7 @@ from omo.proof import base, experiment, gate_runs, verdicts
 from omo.proof.gate_runs import Plain, Subject
 from omo.proof.verdicts import Experiment
 from omo.state import paths
+from tests import texts
 
 TEST = "import calc\nprint('ran', calc.add(2, 3))\nraise SystemExit(calc.add(2, 3) != 5)\n"
 
@@ -68,12 +69,13 @@ def test_a_ledger_that_somebody_changed_counts_for_nothing_and_is_begun_anew(pla
 def test_switched_off_or_too_long_nothing_is_swapped(place: Place) -> None:
     place.write("calc.py", "def add(a, b):\n    return a + b\n")
     off = place.prove(replace(place.subject(), minutes=0))
-    assert (off.verdict, off.reason) == (verdicts.NOT_MADE, "the experiment is switched off (setting experiment)")
+    assert off.verdict == verdicts.NOT_MADE
+    assert texts.says(off.reason, "proof-switched-off")
     seen = gate_runs.CommandRun("of other files", "pass", seconds=900.0)
     subject = place.subject()
     long = experiment.prove(subject, place.command, [seen], lambda: experiment.run_now(subject, place.command))
     assert long.verdict == verdicts.NOT_MADE
-    assert "2 runs of it would take about 30 min; the setting proof_minutes allows 10" in long.reason
+    assert texts.says(long.reason, "proof-would-take-too-long", runs="2 runs", minutes=30, most=10)
     assert place.count() == 0
 
 
@@ -87,4 +89,4 @@ def test_a_gate_that_fails_and_passes_on_the_same_files_shows_nothing(place: Pla
     again = replace(runs[-1], result="pass", exit=0)
     made = experiment.prove(subject, place.command, [again], lambda: experiment.run_now(subject, place.command))
     assert made.verdict == verdicts.FLAKY
-    assert made.reason == "it both fails and passes on the same files (without the work: exit 1)"
+    assert texts.says(made.reason, "proof-gate-flaky-without-work", ended="exit 1")

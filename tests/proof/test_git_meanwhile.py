@@ -14,6 +14,7 @@ from omo.proof import base
 from omo.proof.swap import Swap, recover
 from omo.proof.swap_files import NOTHING
 from omo.state import paths
+from tests import texts
 from tests.project import Project
 from tests.proof.test_swap import Place, die, file, lay, seen
 
@@ -77,7 +78,7 @@ def test_what_a_run_leaves_stays_where_git_cannot_tell_it_apart(work: Project) -
     work.write("../meanwhile", "echo left > left_by_the_run; echo '[core' > .git/config\n")
     said = work.omo("ulw", "done")
     assert (work.root / "left_by_the_run").read_text() == "left\n"
-    assert "was not moved aside" in said.out + said.err
+    assert said.says("swap-left-in-project")
 
 
 def test_a_list_that_began_without_git_ends_without(tmp_path: Path) -> None:
@@ -113,15 +114,14 @@ LEFT = {"a": b"the work", "other": b"x", "left": b"by a run"}
 
 def test_the_lock_that_went_with_gits_directory_is_named(work: Project) -> None:
     work.write("../meanwhile", "mv .git elsewhere\n")
-    said = work.omo("ulw", "done").err
-    assert "if git says later that its index is locked, remove index.lock there" in said
+    assert work.omo("ulw", "done").says("swap-git-directory-moved", directory=work.root / ".git")
 
 
 def test_a_file_that_is_deleted_meanwhile_comes_back_and_is_named(work: Project) -> None:
     work.write("../meanwhile", "rm value\n")
     said = work.omo("ulw", "done")
     assert (work.root / "value").read_text() == "newer\n"
-    assert "deleted while files were swapped, and put back: value" in said.out + said.err
+    assert said.says("swap-deleted-meanwhile", files="value")
 
 
 def test_a_removal_of_the_swap_itself_is_not_told_as_one_of_somebody_else(tmp_path: Path) -> None:
@@ -138,8 +138,8 @@ def test_notes_are_told_also_where_the_swap_ends_in_an_error(work: Project) -> N
     """The gate takes the lock of git's away, so that nothing counts, and deletes a file."""
     work.write("../meanwhile", "rm value .git/index.lock\n")
     said = work.omo("ulw", "done")
-    assert "git's index lock was taken away" in said.out + said.err
-    assert "deleted while files were swapped, and put back: value" in said.out + said.err
+    assert said.says("swap-index-lock-taken")
+    assert said.says("swap-deleted-meanwhile", files="value")
 
 
 # -- the journal that was not finished
@@ -184,7 +184,6 @@ def test_after_a_kill_a_moved_git_directory_is_told_and_the_files_are_back(tmp_p
     die(swap)
     (place.root / ".git").rename(tmp_path / "moved")
     put_back, about_git = recover(place.state, str(place.root))
-    assert "1 file put back" in put_back
-    assert "git's directory is not where it was" in about_git
-    assert "remove index.lock there" in about_git
+    assert texts.says(put_back, "swap-ended-in-middle", count="1 file")
+    assert texts.says(about_git, "swap-git-directory-elsewhere", directory=".git")
     assert (place.root / "a").read_bytes() == b"the work"

@@ -15,18 +15,22 @@ def file(text: str, mode: str = FILE_MODE) -> File:
     return File(text.encode(), mode)
 
 
+def lines(*each: str) -> File:
+    return file("".join(f"{line}\n" for line in each))
+
+
 def test_each_hunk_alone_is_as_it_was() -> None:
     before, after = file("one\ntwo\nthree\nfour\n"), file("ONE\ntwo\nthree\nFOUR\n")
     first, second = hunks_of("a.txt", before, after)
-    assert (first.place, first.reverted) == ("a.txt:1", file("one\ntwo\nthree\nFOUR\n"))
-    assert (second.place, second.reverted) == ("a.txt:4", file("ONE\ntwo\nthree\nfour\n"))
+    assert (first.place, first.reverted) == ("a.txt:1", lines("one", "two", "three", "FOUR"))
+    assert (second.place, second.reverted) == ("a.txt:4", lines("ONE", "two", "three", "four"))
     assert (second.before, second.after) == (("four",), ("FOUR",))
 
 
 def test_only_blank_lines_between_two_make_them_one() -> None:
     (hunk,) = hunks_of("a.txt", file("one\n\n\ntwo\n"), file("ONE\n\n\nTWO\n"))
     assert hunk.place == "a.txt:1-4"
-    assert len(hunks_of("a.txt", file("one\nand\ntwo\n"), file("ONE\nand\nTWO\n"))) == 2
+    assert len(hunks_of("a.txt", lines("one", "and", "two"), lines("ONE", "and", "TWO"))) == 2
 
 
 def test_new_definitions_are_hunks_of_their_own() -> None:

@@ -60,7 +60,7 @@ def test_a_huge_ignored_tree_is_cut_and_the_newest_of_it_counts(
     write(root, "large.txt", "x" * 2_000)
     artifacts.remember(agent(state, root))
     names: set[str] = set()
-    for row in artifacts._journal(state).rows():
+    for row in artifacts.journal_of(state).rows():
         names.update(row["contents"])
     assert {"new.txt", ".gitignore", "out/proof.txt", ".sisyphus/evidence/.gitignore"} <= names
     assert len(names) <= 6
@@ -71,7 +71,7 @@ def test_what_was_remembered_once_is_not_written_again(state: str, root: Path) -
     write(root, "log.txt", "7 passed\n")
     for _ in range(2):
         assert artifacts.remember(agent(state, root)) == 1
-    rows = artifacts._journal(state).rows()
+    rows = artifacts.journal_of(state).rows()
     assert [row["kind"] for row in rows] == ["seen"]
 
 
@@ -80,4 +80,4 @@ def test_names_of_any_length_fit_into_rows(state: str, root: Path) -> None:
     for number in range(120):
         write(root, f"{deep}/{number}.txt", f"{number}\n")
     assert artifacts.remember(agent(state, root)) == 120
-    assert artifacts._journal(state).problems() == []
+    assert artifacts.journal_of(state).problems() == []

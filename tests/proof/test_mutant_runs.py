@@ -16,7 +16,8 @@ from omo.proof import mutant_runs
 from omo.proof.gate_runs import CommandRun, Plain
 from omo.proof.mutant_runs import MutantRuns, _judged, disagreements, sentence_of
 from omo.proof.outputs import Counts
-from omo.proof.trials import STOPPED, TIME_IS_UP, Options
+from omo.proof.trials import Options
+from tests import texts
 from tests.proof.test_unchecked_lines import ADDS, contents, gate
 
 MORE = "\n\ndef above(a):\n    if a > LIMIT:\n        return True\n    return False\n"
@@ -60,7 +61,7 @@ def test_only_changed_lines_get_mutants(project: Path) -> None:
 
 def test_where_the_tests_pass_without_the_change_none_is_run(project: Path) -> None:
     found = run(project, "import calc; print('1 passed')")
-    assert found.sentence == "no mutants here: the tests pass without the change, so that every mutant would live"
+    assert texts.says(found.sentence, "mutants-pass-without-change")
     assert (found.answers, found.runs, found.data["made"]) == ([], 3, 0)
 
 
@@ -97,7 +98,9 @@ def test_without_mutants_it_says_why_and_nothing_of_all_killed(tmp_path: Path, c
 
 def test_one_file_without_mutants_is_said_beside_those_of_the_others(tmp_path: Path) -> None:
     root = made(Change("", {}, {"calc.py": BOTH, "tool.sh": "echo 2\n"}, {**PYTHON, "tool.sh": "echo 1\n"}), tmp_path)
-    assert run(root).sentence.endswith(" 1 lived. No mutants of tool.sh: omo makes none of .sh files.")
+    found = run(root)
+    assert found.count("lived") == 1
+    assert texts.says(found.sentence, "mutants-none-of-such-files", file="tool.sh", ending=".sh")
 
 
 def test_tests_that_do_not_pass_as_it_is_say_nothing(project: Path) -> None:
@@ -107,11 +110,13 @@ def test_tests_that_do_not_pass_as_it_is_say_nothing(project: Path) -> None:
 
 def test_what_does_not_fit_into_the_time_is_a_sample_and_said(project: Path) -> None:
     found = run(project, options=Options(seconds=0.0))
-    assert found.sentence == "No mutant was run."
-    assert {(answer.word, answer.why) for answer in found.answers} == {("not run", TIME_IS_UP)}
+    assert texts.says(found.sentence, "mutants-not-run")
+    assert {answer.word for answer in found.answers} == {"not run"}
+    assert all(texts.says(answer.why, "trial-time-is-up") for answer in found.answers)
     assert found.is_sampled
     counts = {"killed": 2, "lived": 1, "cannot tell": 0, "not run": 7}
-    assert sentence_of(counts, "") == "A sample of 3 of 10 mutants: 2 killed, 1 lived."
+    said = sentence_of(counts, "")
+    assert texts.says(said, "mutants-sampled", tried=3, made="10 mutants", counts="2 killed, 1 lived")
 
 
 def test_shards_share_the_mutants(project: Path) -> None:
@@ -132,7 +137,8 @@ def test_after_a_signal_what_is_known_is_told(project: Path, jobs: int) -> None:
     found = run(project, f"{stops}; {TESTS}", Options(jobs=jobs))
     assert found.stopped_by == 130
     assert not found.data["is_whole"]
-    assert [answer.why for answer in found.answers if ">=" in answer.mutant.after] == [STOPPED]
+    [stopped] = [answer for answer in found.answers if ">=" in answer.mutant.after]
+    assert texts.says(stopped.why, "trial-stopped")
     assert contents(project) == before
 
 
@@ -169,7 +175,8 @@ def test_a_mistake_that_runs_for_ever_is_ended_soon(tmp_path: Path) -> None:
     root = made(Change("", {}, {"loop.py": loop}, {**PYTHON, "loop.py": "def count(a):\n    return a\n"}), tmp_path)
     found = run(root, "import loop; assert loop.count(1) == 3; print('1 passed')")
     [answer] = [answer for answer in found.answers if answer.mutant.after == "a -= 1"]
-    assert (answer.word, answer.why) == ("killed", "it was still running after 10 s")
+    assert answer.word == "killed"
+    assert texts.says(answer.why, "mutants-never-ended", seconds=10)
     assert found.seconds < 55, "it is not given more time for having taken so long"
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from omo.proof import outputs, runners
 from omo.proof.outputs import Counts, asking, read_printed
 from omo.proof.run import CommandOutcome
+from tests import texts
 from tests.tables import read
 
 PAGES = Path(__file__).parent / "outputs"
@@ -469,7 +470,8 @@ def test_what_breaks_before_tests(text: str, exit_code: int, broke: bool) -> Non
     ],
 )
 def test_a_program_that_is_missing_is_named(text: str, program: str) -> None:
-    assert read_printed(text, 1).not_here.partition(" is not here: ")[0] == program
+    said = read_printed(text, 1).not_here
+    assert texts.says(said, "gate-program-not-here", program=program) if program else said == ""
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from omo.proof import arrangements, base, experiment, kinds, verdicts
 from omo.proof.gate_runs import CommandRun, Plain, Subject
 from omo.proof.outputs import Counts
 from omo.proof.verdicts import Experiment
+from tests import texts
 
 WORK = "def add(a, b):\n    return a - b - b\n"
 TESTS = """import unittest
@@ -58,9 +59,8 @@ def test_what_new_data_grants_by_old_tests_is_not_said_to_fail_as_it_was(tmp_pat
     granted = {"guest.json": "delete", "test_calc.py": rights["test_calc.py"].replace("'read'", "'delete'")}
     made = made_of(tmp_path, {"calc.py": WORK.replace("a - b - b", "a + b"), **granted}, rights)
     assert made.verdict == verdicts.OLD_TESTS_FAIL
-    assert made.reason.startswith(
-        "with test_calc.py as before it does not pass on both the old and the new guest.json: 1 of 2 tests fails"
-    )
+    failed = {"failed": 1, "all": 2, "tests": "test_calc.py", "data": "guest.json"}
+    assert texts.says(made.reason, "proof-old-tests-fail-on-data", **failed)
 
 
 def test_what_was_seen_is_said_where_there_is_no_time_to_try_data_too(tmp_path: Path) -> None:
@@ -75,22 +75,21 @@ def test_files_that_could_not_be_loaded_are_not_counted_as_tests(tmp_path: Path)
     new_work = WORK.replace("a - b - b", "a + b") + "\n\ndef total(numbers):\n    return sum(numbers)\n"
     made = made_of(tmp_path, {"calc.py": new_work, "test_calc.py": new_tests})
     assert made.verdict == verdicts.OLD_TESTS_FAIL
-    said, _, after = made.reason.partition("; ")
-    assert said.startswith(
-        "it passes only with the changed test_calc.py: with it as before 1 of 2 tests fails (test_add "
-    )
-    assert after == "without the work it stops before its tests"
+    failed = {"failed": 1, "all": 2, "tests": "test_calc.py"}
+    assert texts.says(made.reason, "proof-old-tests-fail", **failed)
+    assert texts.says(made.reason, "proof-stops-before-its-tests")
+    assert "(test_add " in made.reason
 
 
 def test_what_fails_only_with_the_work_is_not_said_to_pass_without_it_too(tmp_path: Path) -> None:
     made = made_of(tmp_path, {"calc.py": WORK.replace("a - b - b", "a * b")})
     assert made.verdict == verdicts.FAILS
-    assert made.reason.startswith("it fails (2 failed: ")
+    assert texts.says(made.reason, "proof-it-fails", counts="2 failed")
 
 
 def test_what_failed_and_is_no_test_is_not_said_to_have_passed() -> None:
-    run = CommandRun("", "fail", counts=Counts(322, 0, 0), failing=["index.spec.ts > match with nothing"])
-    assert run.summary == "322 passed; failed: index.spec.ts > match with nothing"
+    run = CommandRun("", "fail", counts=Counts(322, 0, 0), failing=["index.spec.ts > match nothing"])
+    assert run.summary == "322 passed; failed: index.spec.ts > match nothing"
 
 
 def test_documents_that_a_runner_or_its_script_reads_are_the_rest_as_the_commit_says(tmp_path: Path) -> None:

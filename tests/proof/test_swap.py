@@ -22,6 +22,7 @@ from omo.proof import git_hold, swap_files
 from omo.proof.swap import Swap, is_under_way, recover
 from omo.proof.swap_files import NOTHING, File, Kept
 from omo.state import paths
+from tests import texts
 from tests.kept import copied, git_init
 from tests.parts import first_of
 
@@ -556,7 +557,7 @@ def test_a_damaged_journal_is_kept_and_told_of(place: Place) -> None:
     journal = Path(paths.swap_journal(place.state))
     journal.write_bytes(journal.read_bytes()[:-1])
     (line,) = recover(place.state, str(place.root))
-    assert "is not as omo writes it here (it was cut off): nothing of it was done" in line
+    assert texts.says(line, "swap-journal-cut-off")
     assert not journal.exists()
     assert [name for name in place.left() if name.startswith("swap.journal.corrupt-")]
 
@@ -581,7 +582,7 @@ def test_a_state_elsewhere_puts_back_in_the_project_that_was_swapped_alone(tmp_p
     swap.put("without")
     die(swap)
     (line,) = recover(str(state), str(other))
-    assert f"it was written for {root}" in line
+    assert texts.says(line, "swap-journal-of-another", root=root)
     assert ((root / "a").read_bytes(), (other / "a").read_bytes()) == (b"base", b"another worktree's")
     (kept,) = state.glob("swap.journal.corrupt-*")
     kept.rename(state / "swap.journal")
@@ -720,7 +721,7 @@ def test_after_a_kill_the_gate_is_ended_first_and_the_files_are_back(place: Plac
     assert (place.root / "a").read_bytes() == b"base"
     assert not is_under_way(place.state), "the gate lives on, and does not hold the lock"
     (told,) = recover(place.state, str(place.root))
-    assert "1 file put back" in told
+    assert texts.says(told, "swap-ended-in-middle", count="1 file")
     assert (place.root / "a").read_bytes() == b"new"
     assert not is_alive(gate)
 
@@ -763,7 +764,7 @@ def test_a_head_that_moves_voids_the_result(repository: Place) -> None:
     with repository.swap(without={"a": NOTHING}) as swap:
         swap.put("without")
         repository.git("update-ref", "HEAD", other)
-    assert swap.moved == f"HEAD moved from {head[:12]} to {other[:12]} while files were swapped"
+    assert texts.says(swap.moved, "swap-head-moved", before=head[:12], after=other[:12])
 
 
 def test_a_lock_that_somebody_takes_away_voids_the_result(repository: Place) -> None:
@@ -772,7 +773,7 @@ def test_a_lock_that_somebody_takes_away_voids_the_result(repository: Place) -> 
     with repository.swap(without={"a": NOTHING}) as swap:
         swap.put("without")
         (repository.root / ".git" / "index.lock").unlink()
-    assert swap.moved == "git's index lock was taken away while files were swapped"
+    assert texts.says(swap.moved, "swap-index-lock-taken")
 
 
 def test_where_git_is_locked_nothing_is_swapped(repository: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -809,7 +810,7 @@ def test_where_the_git_directory_is_read_only_the_index_is_compared(
         assert not (repository.root / ".git" / "index.lock").exists()
         (repository.root / "b").touch()
         repository.git("add", "b")
-    assert swap.moved == "git's index was changed while files were swapped"
+    assert texts.says(swap.moved, "swap-index-changed")
 
 
 def test_the_gate_has_an_index_of_its_own(repository: Place) -> None:

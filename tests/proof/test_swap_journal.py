@@ -22,6 +22,7 @@ from omo.errors import NotMade, OmoError
 from omo.proof.swap import recover
 from omo.proof.swap_files import NOTHING
 from omo.state import paths
+from tests import texts
 from tests.kept import copied
 from tests.proof.test_swap import Place, die, file, is_alive, lay, seen
 
@@ -237,8 +238,7 @@ def test_nothing_of_a_bad_journal_is_done(clone: Clone, name: str) -> None:
     BAD[name](clone)
     was, outside, in_git = seen(clone.root), seen(clone.outside), clone.in_git()
     (line,) = clone.recover()
-    assert "nothing of it was done, and it is kept as" in line
-    assert "look at git status" in line
+    assert texts.says(line, "swap-bad-journal")
     assert line.isprintable()
     assert (seen(clone.root), seen(clone.outside), clone.in_git()) == (was, outside, in_git)
     assert not os.path.lexists(clone.journal)
@@ -250,7 +250,7 @@ def test_nothing_of_a_journal_is_done_in_a_state_behind_a_link(clone: Clone) -> 
     is_in_a_linked_state(clone)
     was, outside = seen(clone.root), seen(clone.outside)
     (line,) = clone.recover()
-    assert ".sisyphus is a link" in line
+    assert texts.says(line, "swap-journal-behind-link", link=clone.root / ".sisyphus")
     assert (seen(clone.root), seen(clone.outside)) == (was, outside)
 
 
@@ -258,8 +258,8 @@ def test_another_git_directory_is_left_alone_and_the_files_come_back(clone: Clon
     has_another_git_directory(clone)
     outside = seen(clone.outside)
     put_back, about_git = clone.recover()
-    assert "put back as before" in put_back
-    assert "git's directory is not where it was" in about_git
+    assert texts.says(put_back, "swap-ended-in-middle")
+    assert texts.says(about_git, "swap-git-directory-elsewhere")
     assert seen(clone.outside) == outside
     assert (clone.root / "a.py").read_bytes() == b"the work"
 
@@ -307,11 +307,11 @@ def somebodys_group(*, has_leader: bool) -> Iterator[tuple[int, int]]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what is told of a process is read in /proc")
-@pytest.mark.parametrize("forged", ["its leader is gone", "another swap", "another moment", "no moment", "no number"])
+@pytest.mark.parametrize("forged", ["no leader", "another swap", "another moment", "no moment", "no number"])
 def test_only_a_group_that_is_certainly_the_gates_is_ended(clone: Clone, forged: str) -> None:
-    with somebodys_group(has_leader=forged != "its leader is gone") as (group, member):
+    with somebodys_group(has_leader=forged != "no leader") as (group, member):
         started = ""
-        if forged != "its leader is gone":
+        if forged != "no leader":
             started = Path(f"/proc/{group}/stat").read_text().rpartition(")")[2].split()[19]
         row = {
             "id": clone.head["id"],
@@ -330,7 +330,8 @@ def test_only_a_group_that_is_certainly_the_gates_is_ended(clone: Clone, forged:
         lines = clone.recover()
         assert is_alive(member)
     assert (clone.root / "a.py").read_bytes() == b"the work"
-    assert any(f"process group {group}" in line for line in lines) is (forged == "its leader is gone")
+    told = texts.says("\n".join(lines), "swap-gate-may-still-run", group=group)
+    assert told is (forged == "no leader")
 
 
 # -- whatever stands in it

@@ -15,6 +15,7 @@ from omo.proof import base, experiment, gate_runs, verdicts
 from omo.proof.gate_runs import CommandRun, Plain, Subject
 from omo.proof.test_names import Lost, bodies, counted_by_function, function_of, is_meant, lost, place_of
 from omo.proof.verdicts import Experiment
+from tests import texts
 
 PYTEST = "tests/test_calc.py::TestCalc::test_mul[3-4]"
 UNITTEST = "test_mul (tests.test_calc.Calc.test_mul)"
@@ -238,12 +239,13 @@ def test_a_lost_test_is_named_until_the_user_allows_it(tmp_path: Path) -> None:
     story = Story(tmp_path / "a b", OLD, ANOTHER)
     made = story.prove()
     assert made.verdict == verdicts.FEWER_TESTS
-    assert made.reason == "test_neg no longer runs, compared with the run with the old tests"
+    assert texts.says(made.reason, "proof-test-lost", test="test_neg")
     assert made.to_allow == ["test_calc.py"]
     assert story.prove("test_add", "test_other.py").verdict == verdicts.FEWER_TESTS
     for typed in ("test_neg", "test_calc.py::test_neg", "test_calc.py"):
         made = story.prove(typed)
-        assert (made.verdict, made.notes[0]) == (verdicts.HOLDS, "no longer run, as the user allowed: test_neg")
+        assert made.verdict == verdicts.HOLDS
+        assert texts.says(made.notes[0], "proof-lost-test-allowed", tests="test_neg")
 
 
 def test_a_skip_that_the_user_allows_lowers_nothing(tmp_path: Path) -> None:
@@ -255,7 +257,7 @@ def test_of_many_lost_tests_three_are_named(tmp_path: Path) -> None:
     old = "".join([case(f"old_{number}", number, 0) for number in range(1, 6)])
     new = "".join([case(f"new_{number}", 0, number) for number in range(1, 6)])
     made = Story(tmp_path / "a b", ADD + old, ADD + new).prove()
-    assert made.reason.startswith("test_old_1, test_old_2, test_old_3 and 2 more no longer run, ")
+    assert texts.says(made.reason, "proof-tests-lost", tests="test_old_1, test_old_2, test_old_3 and 2 more")
 
 
 def test_names_that_differ_between_two_runs_on_the_same_files_are_none(tmp_path: Path) -> None:

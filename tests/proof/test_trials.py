@@ -19,8 +19,10 @@ from bench.proof import CALC, FIX, PYTHON, Change, answers, calc, looked_at, mad
 from omo.errors import BadInput, NotEvaluable
 from omo.proof import bytecode, unchecked_lines, worktrees
 from omo.proof.gate_runs import CommandRun, Plain
-from omo.proof.trials import STOPPED, Options
+from omo.proof.trials import Options
+from omo.proof.unchecked_lines import NOT_LOOKED_AT
 from omo.state.results import Results
+from tests import texts
 from tests.proof.test_unchecked_lines import ADDS, OMO, contents, gate
 from tests.written import ROOT
 
@@ -84,7 +86,7 @@ def test_where_earlier_runs_do_not_count_none_is_read_and_none_kept(project: Pat
 def test_a_run_that_was_killed_is_made_again(project: Path) -> None:
     killed = f"import os\nif '110' not in open('calc.py').read(): os.kill(os.getpid(), 9)\n{ADDS}"
     first = looked_at(project, gate(killed), Options(without=_red(project)))
-    assert answers(first) == {**KNOWN, "calc.py:3": "not looked at"}
+    assert answers(first) == {**KNOWN, "calc.py:3": NOT_LOOKED_AT}
     assert looked_at(project, gate(killed), Options(without=_red(project))).runs == 2
 
 
@@ -234,7 +236,8 @@ def test_where_a_worktree_tests_something_else_it_says_why_and_goes_on_here(proj
     (project / "built").write_text("x")
     found = looked_at(project, gate(code.format(root=str(project))), TWO_AT_ONCE)
     assert re.search(why, str(found.why_alone)), found.why_alone
-    assert found.data["notes"] == [f"one run at a time: {found.why_alone}"]
+    (note,) = found.data["notes"]
+    assert texts.says(note, "proof-not-in-worktrees", why=found.why_alone)
     assert answers(found) == KNOWN
     assert (project / "calc.py").read_text(encoding="utf-8") == BOTH
 
@@ -246,7 +249,7 @@ def test_a_repository_inside_the_project_allows_no_worktree(project: Path) -> No
     commit(project / "inner", "file")
     commit(project, "inner")
     found = looked_at(project, gate(ADDS), TWO_AT_ONCE)
-    assert found.why_alone == "no worktree can be made of these files: inner is a repository of its own"
+    assert texts.says(str(found.why_alone), "proof-repository-inside", path="inner")
     assert answers(found) == KNOWN
 
 
@@ -296,9 +299,10 @@ def test_after_a_signal_what_is_known_is_told_and_the_files_are_back(
     then = f"import os, signal; os.kill(os.getppid(), signal.{name})"
     found = looked_at(project, gate(waiting_at(project, "110", then)), Options(jobs=jobs))
     assert (found.stopped_by, found.is_whole, found.why_alone) == (code, False, None)
-    words = {answer.hunk.place: (answer.word, answer.why) for answer in found.answers}
-    assert words["calc.py:3"] == ("not looked at", STOPPED)
-    assert found.sentence.startswith("Not all was looked at. 2 hunks: ")
+    (at_signal,) = [answer for answer in found.answers if answer.hunk.place == "calc.py:3"]
+    assert at_signal.word == NOT_LOOKED_AT
+    assert texts.says(at_signal.why, "trial-stopped")
+    assert texts.says(found.sentence, "proof-not-all-looked-at")
     assert contents(project) == before
     assert not (project / ".sisyphus" / "cc-omo" / "swap.journal").exists()
     assert len(worktrees_of(project)) == 1
@@ -336,7 +340,7 @@ def test_after_a_kill_the_next_look_cleans_up(project: Path, tmp_path: Path, job
         capture_output=True,
         text=True,
     )
-    assert ("1 file put back as before" in told.stderr) == (jobs == 1)
+    assert texts.says(told.stderr, "swap-ended-in-middle", count="1 file") == (jobs == 1)
     assert contents(project) == before
     found = looked_at(project, gate(ADDS), Options(jobs=jobs))
     assert answers(found) == KNOWN

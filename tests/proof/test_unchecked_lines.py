@@ -14,8 +14,9 @@ import pytest
 from bench.proof import CALC, CHANGES, FIX, PYTHON, Change, answers, calc, looked_at, made, missing
 from omo.errors import NotEvaluable
 from omo.proof import swap
-from omo.proof.trials import TIME_IS_UP, Options
+from omo.proof.trials import Options
 from omo.proof.unchecked_lines import NOT_HELD, NOT_LOOKED_AT
+from tests import texts
 from tests.written import ROOT
 
 BOTH = calc(FIX, ("LIMIT = 10", "LIMIT = 110"))
@@ -86,7 +87,7 @@ def test_a_gate_that_passes_and_fails_on_the_same_files_has_nothing_to_say(proje
 def test_within_its_time_the_largest_come_first_and_the_rest_is_said(project: Path) -> None:
     found = looked_at(project, gate(ADDS), Options(seconds=0.0))
     assert {answer.word for answer in found.answers} == {NOT_LOOKED_AT}
-    assert {answer.why for answer in found.answers} == {TIME_IS_UP}
+    assert all(texts.says(answer.why, "trial-time-is-up") for answer in found.answers)
     assert found.runs == 3  # as it is, without the work, and as it is again
 
 
@@ -130,4 +131,4 @@ def test_the_command_prints_a_table() -> None:
     heading, row, end = ran.stdout.splitlines()
     assert (ran.returncode, heading.split()[:3]) == (0, ["change", "hunks", "runs"]), ran.stderr
     assert row.split()[5:7] == ["2", "5"]
-    assert end == "1 changes, 0 with an answer that is not the known one"
+    assert (end.split()[0], end.split()[2]) == ("1", "0")

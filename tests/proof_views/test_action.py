@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from docs import make_release
+from tests import texts
 from tests.docs import pages
 from tests.hooks.conftest import point_at
 from tests.project import IDENTITY
@@ -185,7 +186,7 @@ def test_one_that_no_test_notices_fails_the_step(runner: Runner) -> None:
     ran = runner.run(command=COMMAND)
     assert (ran.code, ran.outputs) == (3, {"verdict": "not proven", "exit": "3"}), ran.log
     assert ran.summary.startswith("**❌ not proven.** ")
-    assert "What would help: write a test that fails without the change" in ran.summary
+    assert texts.says(ran.summary, "proof-write-a-test-would-help")
 
 
 def test_documents_alone_need_no_proof(runner: Runner) -> None:
@@ -245,14 +246,14 @@ def test_what_is_no_repository_is_told(runner: Runner) -> None:
     runner.workspace.mkdir()
     ran = runner.run({"GIT_CEILING_DIRECTORIES": str(runner.home)}, command=COMMAND)
     assert (ran.code, ran.outputs) == (77, {"verdict": "", "exit": "77"})
-    assert "::error::omo proof: git finds no commit here" in ran.log
+    assert texts.says(ran.log, "action-no-commit")
 
 
 def test_a_base_that_is_not_there_is_told(runner: Runner) -> None:
     pull_request(runner, {"calc.py": MENDED})
     ran = runner.run(command=COMMAND, since="gone")
     assert (ran.code, ran.outputs) == (77, {"verdict": "", "exit": "77"})
-    assert "::error::omo proof: since: gone cannot be fetched" in ran.log
+    assert texts.says(ran.log, "action-base-not-fetched", base="gone")
     ran = runner.run(command=COMMAND, since="--upload-pack=touch pwned\n::error::x")
     assert (ran.code, ran.log.count("\n::error::")) == (77, 0)
 
@@ -353,7 +354,7 @@ def test_typed_elsewhere_it_says_what_to_type(tmp_path: Path) -> None:
     line = ["sh", str(ROOT / "bin" / "proof-action")]
     done = subprocess.run(line, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "proof-action is the step of a GitHub Action; elsewhere type: omo proof\n"
+    assert texts.situations(done.stderr) == {"action-typed-elsewhere"}
 
 
 def test_the_script_is_clean() -> None:

@@ -14,6 +14,7 @@ from omo.views.lines import plain
 from omo.views.proof import form, read
 from omo.views.proof.markdown import markdown
 from omo.views.proof.terminal import lines_of
+from tests import texts
 from tests.proof_views import samples
 
 
@@ -32,7 +33,7 @@ def test_where_there_is_no_commit_there_is_no_base() -> None:
     data = samples.CANNOT_TELL | {"base": "", "head": ""}
     assert read(json.dumps(data)) == data
     assert "since" not in markdown(data)
-    assert plain(lines_of(data)) == "cannot tell. It fails and passes on the same files."
+    assert plain(lines_of(data)) == data["headline"]
 
 
 WRONG: list[tuple[tuple[str | int, ...], Any, str]] = [
@@ -65,7 +66,7 @@ def test_an_error_names_the_field_and_its_value(place: tuple[str | int, ...], va
     at[place[-1]] = value
     with pytest.raises(BadInput) as caught:
         read(json.dumps(data), "proof.json")
-    assert caught.value.message.startswith("proof.json cannot be used: ")
+    assert texts.says(caught.value.message, "proof-json-not-used", file="proof.json")
     defects = caught.value.details["defects"]
     assert isinstance(defects, list)
     assert [defect[: len(told)] for defect in defects] == [told]

@@ -13,6 +13,7 @@ import pytest
 from omo.json_text import Json
 from omo.views.proof import read
 from omo.views.proof.sarif import MOST_RESULTS, sarif
+from tests import texts
 from tests.proof_views import samples
 from tests.proof_views.samples import hunk, mutant
 from tests.report.hostile import NASTY
@@ -144,21 +145,22 @@ def told(data: Json) -> list[tuple[str, str, str, str]]:
 
 
 def test_a_proven_change_tells_of_lines_that_no_test_checks_and_mutants_that_lived() -> None:
-    but = "No test fails when it is reverted, but tests kill 1 mutant of it."
-    assert told(samples.PROVEN) == [
-        ("line-not-checked", "note", "src/calc.py:1-1", f"No test checks this: src/calc.py:1. {but}"),
-        ("mutant-lived", "note", "src/calc.py:5-5", "No test fails when this says - instead of +."),
-    ]
+    not_checked, lived = told(samples.PROVEN)
+    assert not_checked[:3] == ("line-not-checked", "note", "src/calc.py:1-1")
+    assert texts.says(not_checked[3], "sarif-line-not-checked", place="src/calc.py:1")
+    assert texts.says(not_checked[3], "proof-no-test-fails-but-mutants-die", killed="1 mutant")
+    assert lived[:3] == ("mutant-lived", "note", "src/calc.py:5-5")
+    assert texts.says(lived[3], "sarif-mutant-lived", after="-", before="+")
     invocation = run_of(samples.PROVEN)["invocations"][0]
     assert (invocation["executionSuccessful"], invocation["exitCode"]) == (True, 0)
 
 
 def test_a_change_that_is_not_proven_is_an_error_at_its_first_file() -> None:
-    said = "not proven. All 2 tests pass without the change too. write a test that fails without the change"
-    assert told(samples.NOT_PROVEN) == [
-        ("not-proven", "error", "src/calc.py:1-1", said),
-        ("line-not-checked", "warning", "src/calc.py:1-1", "No test checks this: src/calc.py:1."),
-    ]
+    headline, fix = samples.NOT_PROVEN["headline"], samples.NOT_PROVEN["fix"]
+    not_proven, not_checked = told(samples.NOT_PROVEN)
+    assert not_proven == ("not-proven", "error", "src/calc.py:1-1", f"{headline} {fix}")
+    assert not_checked[:3] == ("line-not-checked", "warning", "src/calc.py:1-1")
+    assert texts.says(not_checked[3], "sarif-line-not-checked", place="src/calc.py:1")
     assert run_of(samples.NOT_PROVEN)["invocations"][0]["exitCode"] == 3
 
 
@@ -172,7 +174,7 @@ def test_where_no_file_is_known_the_verdict_is_a_notification() -> None:
     run = run_of(samples.NOT_PROVEN | {"lines": None})
     assert run["results"] == []
     (notification,) = run["invocations"][0]["toolExecutionNotifications"]
-    assert notification["message"]["text"] == "not proven. All 2 tests pass without the change too."
+    assert notification["message"]["text"] == samples.NOT_PROVEN["headline"]
     run = run_of(samples.CANNOT_TELL)
     assert run["invocations"][0]["executionSuccessful"] is False
     assert run["invocations"][0]["toolExecutionNotifications"][0]["level"] == "error"
@@ -194,11 +196,10 @@ def test_what_the_change_says_is_no_link_and_no_placeholder() -> None:
 
 def test_removed_lines_are_shown_where_they_stood() -> None:
     rows = [hunk("a.py:9-8", "not held", "", ("gone",), ()), hunk("b.py:1-0", "not held", "", ("gone",), ())]
-    told_places = [(row[2], row[3]) for row in told(samples.data("proven", "x", 0, lines=samples.lines(*rows)))]
-    assert told_places == [
-        ("a.py:8-8", "No test checks that this was removed: a.py:9-8."),
-        ("b.py:1-1", "No test checks that this was removed: b.py:1-0."),
-    ]
+    first, second = told(samples.data("proven", "x", 0, lines=samples.lines(*rows)))
+    assert (first[2], second[2]) == ("a.py:8-8", "b.py:1-1")
+    assert texts.says(first[3], "sarif-removal-not-checked", place="a.py:9-8")
+    assert texts.says(second[3], "sarif-removal-not-checked", place="b.py:1-0")
 
 
 def fingerprints(data: Json) -> list[str]:
@@ -222,4 +223,4 @@ def test_at_most_so_many_results_and_the_rest_is_counted() -> None:
     run = run_of(samples.data("proven", "x", 0, mutants=samples.mutants(*rows)))
     assert len(run["results"]) == MOST_RESULTS
     (notification,) = run["invocations"][0]["toolExecutionNotifications"]
-    assert notification["message"]["text"] == "7 results left out: omo proof --json has them all"
+    assert texts.says(notification["message"]["text"], "sarif-results-left-out", count="7 results")

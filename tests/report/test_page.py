@@ -135,7 +135,9 @@ def test_a_forged_ledger_is_said_before_anything_else(tmp_path: Path) -> None:
     lines = shop.ledger.read_text().splitlines()
     shop.ledger.write_text("\n".join([lines[0].replace("Read the file", "Do nothing"), *lines[1:]]) + "\n")
     found = gathered(shop)
-    assert found.verdict.text.startswith("NOT proven: what ultragoal says cannot be believed (line 2")
+    assert found.verdict.text.startswith(
+        "NOT proven: what ultragoal says cannot be believed (the ledger of ultragoal plan"
+    )
     assert found.notices[0].what == "damaged ledger"
 
 

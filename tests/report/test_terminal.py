@@ -86,7 +86,7 @@ def test_colours_are_the_eight_that_every_terminal_has() -> None:
     [
         ("ultragoal-five-goals", "G002: not reviewed independently", "yellow"),
         ("skipped-verification", "gate docs was not run in this run", "yellow"),
-        ("damaged-ledger", "does not follow", "red"),
+        ("damaged-ledger", "is damaged: it goes on", "red"),
         ("exhausted", "8 blocks without verified progress", "red"),
     ],
 )

@@ -62,7 +62,10 @@ def test_a_forged_last_row_is_not_laundered_by_the_next_append(state: str, forge
     runtime.change_session(
         state, "a", lambda row: runtime.Change(None, row, [{"kind": "x"}]), actor="h", now=NOW, wait=1
     )
-    assert runtime.ledger_problems(state, "a")
+    assert runtime.ledger_problems(state, "a") == []
+    assert "pass" not in [row["kind"] for row in runtime.vouched_rows(state, "a")]
+    (kept,) = path.parent.glob("events.jsonl.damaged-*")
+    assert '"pass"' in kept.read_text()
 
 
 def test_a_row_deleted_while_we_decide_stays_deleted(state: str) -> None:

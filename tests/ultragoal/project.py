@@ -25,7 +25,8 @@ from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.checkpoint import Done, complete
 from omo.workflows.ultragoal.goals import Recorded, classify, hand_out, record_review_blockers, set_back
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow
+from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.rows import PlanRow
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 from omo.workflows.ultragoal.session_goal import ToolGoal
 from tests.kept import copied

@@ -85,7 +85,7 @@ STATES: dict[str, tuple[Callable[[Project], object], tuple[str, ...]]] = {
     "superseded": (supersede, ("G001 is superseded",)),
     "goal dropped": (lambda shell: omo(shell, "goal", "drop"), ("the session has no goal", "omo goal create")),
     "goal paused": (pause, ("the session's goal is paused", "omo goal resume")),
-    "evidence damaged": (damage_evidence, ("evidence", "repair")),
+    "evidence damaged": (damage_evidence, ()),
     "evidence damaged after it was complete": (after_completing(damage_evidence), ()),
     "files gone after it was complete": (after_completing(lambda shell: shutil.rmtree(shell.root / "artifacts")), ()),
 }

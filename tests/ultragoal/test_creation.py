@@ -20,9 +20,6 @@ def archived(project: Project) -> list[Path]:
 def test_the_users_force_gets_past_a_ledger_nobody_can_read(project: Project, rubbish: bytes) -> None:
     project.create()
     project.ledger.write_bytes(rubbish)
-    for force in (False, True):
-        with project.refused("not as omo wrote it", "the user runs"):
-            project.create(ONE, force=force)
     create.create_goals(project.run("user"), parse(ONE), mode="aggregate", force=True)
     assert project.statuses() == {"G001": "pending"}
     assert (archived(project)[0] / "ledger.jsonl").read_bytes() == rubbish

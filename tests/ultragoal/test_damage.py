@@ -9,11 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.workflows.ultragoal import lifecycle
-from tests.ultragoal.project import ONE, THREE, Project
-
-Lines = list[bytes]
-CLEAR = "omo state clear --mode ultragoal --force --session abc123"
+from tests.ultragoal.project import THREE, Project
 
 
 def at_work(project: Project) -> Project:
@@ -77,34 +73,3 @@ def test_a_copy_of_a_project_leaves_the_plan_to_the_original(project: Project, t
     assert copied.step().action == "work-there"
     with copied.refused("belongs to", "work there"):
         copied.hand_out()
-
-
-# The ledger
-
-
-# What a damaged ledger whose beginning is whole costs is in tests/cli/test_ultragoal.py.
-WITHOUT_A_BEGINNING: dict[str, Callable[[Lines], Lines]] = {
-    "its beginning edited": lambda rows: [rows[0].replace(b"Parse", b"PARSE"), *rows[1:]],
-    "without its beginning": lambda rows: rows[1:],
-    "only rubbish": lambda rows: [b"rubbish"],
-    "emptied": lambda rows: [],
-}
-
-
-@pytest.mark.parametrize("harm", WITHOUT_A_BEGINNING.values(), ids=WITHOUT_A_BEGINNING)
-def test_of_what_has_no_beginning_any_more_nothing_can_go_on(project: Project, harm: Callable[[Lines], Lines]) -> None:
-    at_work(project)
-    harmed = harm(project.ledger.read_bytes().split(b"\n")[:-1])
-    project.ledger.write_bytes(b"".join(line + b"\n" for line in harmed))
-    assert project.run().journal.whole() == []
-    refused = project.user("ledger", "repair", "--session", project.session)
-    assert (refused.code, CLEAR.split(" --session")[0] in refused.err) == (3, True)
-    before = project.files()
-    sealed = lifecycle.clear(project.caller("user"), force=True)
-    assert sealed is not None
-    kept = next(Path(path) for path in sealed.kept if ".cleared-" in path and "/ultragoal/" in path)
-    assert {name: (kept / name).read_bytes() for name in before} == before, "the bytes are kept"
-    assert (project.run().plan, project.run().problems, project.told()) == (None, [], {})
-    project.create(ONE)
-    project.finish()
-    assert project.final() == "G001"

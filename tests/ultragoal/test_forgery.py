@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from omo.errors import OmoError
+from omo.errors import BadInput, OmoError
 from omo.state import paths
 from omo.work import gates as pinned_gates
 from omo.workflows.ultragoal import goal_tool
@@ -35,7 +35,7 @@ def assert_not_released(project: Project) -> None:
     """Nothing is done and nothing can be completed; where only the user can go on, they are told so."""
     project.tell()
     told = project.told()
-    assert told["state"] == "active" or (told["state"], told["told"]) == ("blocked", False)
+    assert told["state"] == "active" or (told["state"], told["told"]) == ("waiting", False)
     assert "complete" in project.told()["deny"]
     assert project.step().action not in ("done", "complete-goal")
     with pytest.raises(OmoError):
@@ -77,18 +77,18 @@ def test_another_sessions_finished_plan_moved_in_by_hand_ends_nothing(project: P
     shutil.copytree(other.directory, project.directory)
     (problem,) = project.run().problems
     assert "it is the ledger of g" in problem
-    with pytest.raises(OmoError, match="not as omo wrote it"):
+    with pytest.raises(OmoError, match="cannot go on"):
         goal_tool.operate("complete", project.run())
     for change in (
         lambda: project.steer("annotate_ledger"),
         lambda: project.hand_out(),
         lambda: project.complete("G001"),
     ):
-        with project.refused("omo state clear --mode ultragoal --force"):
+        with project.refused("cannot go on"):
             change()
-    project.tell()
     assert "complete" in project.told()["deny"]
-    assert project.told()["state"] == "waiting"
+    assert "cannot go on" in project.agent("goal", "complete").err
+    assert project.told()["outcome"]["verdict"] == "ended"
     assert other.final() == "G001"
 
 
@@ -161,7 +161,7 @@ def test_a_pin_written_by_hand_allows_nothing(project: Project) -> None:
     text = events.read_text(encoding="utf-8")
     assert '"by":"agent"' in text
     events.write_text(text.replace('"by":"agent"', '"by":"user"'), encoding="utf-8")
-    with project.refused("is damaged"):
+    with project.refused("there is no gate", kind=BadInput):
         project.complete("G001", gate=replaying(project))
     assert not (project.root / "ran").exists()
 
@@ -172,7 +172,7 @@ def test_a_pin_written_by_hand_allows_nothing(project: Project) -> None:
 def test_editing_the_sessions_row_changes_no_plan(project: Project) -> None:
     project.at_work()
     path = Path(paths.runtime_file(project.state))
-    text = path.read_text().replace('"open":1', '"open":0').replace('"state":"active"', '"state":"done"')
+    text = path.read_text().replace('"open":1', '"open":0').replace('"state":"active"', '"state":"ended"')
     path.write_text(text)
     assert project.told()["state"] == "ended"
     assert_not_released(project)

@@ -69,8 +69,8 @@ CASES: list[tuple[str, str, str, list[str]]] = [
     ("begin, finish, goal dropped", "create-goal", "", ["omo goal create"]),
     ("begin, finish, add", "start-goal", "G003", ["complete-goals"]),
     ("begin, view edited", "execute-goal", "G001", ["checkpoint --goal-id G001"]),
-    ("begin, rubbish added", "tell-user", "", ["omo ledger repair --session"]),
-    ("begin, ledger edited", "tell-user", "", ["omo state clear --mode ultragoal --force"]),
+    ("begin, rubbish added", "execute-goal", "G001", ["checkpoint --goal-id G001"]),
+    ("begin, ledger edited", "create-goals", "", ["create-goals"]),
     ("begin, marked for handoff, create anew", "start-goal", "G001", ["complete-goals"]),
     ("begin, marked for handoff", "handoff", "", HANDOFF),
 ]

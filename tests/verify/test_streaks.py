@@ -91,7 +91,7 @@ def test_of_many_who_finish_at_once_one_is_counted(shop: Workshop) -> None:
     streak = shop.goal().streak
     assert (streak["current"], streak["longest"], streak["count"]) == (1, 1, 1)
     assert streak["lastAchievedAt"] == stamp(shop.now)
-    assert shop.goals.problems == []
+    assert shop.goals.damage_lines == []
 
 
 def take_back(shop: Workshop) -> None:

@@ -39,7 +39,7 @@ FOR_THE_AGENT = {
 for row in reversed(table.ROWS):
     FOR_THE_AGENT.update(row.commands)
 FOR_THE_AGENT["state"] = ("omo.cli.state", "start a workflow from nothing; hand a plan on")
-FOR_THE_AGENT["ledger"] = ("omo.cli.ledger", "the ledgers of a session and the project: verify, repair")
+FOR_THE_AGENT["ledger"] = ("omo.cli.ledger", "the ledgers of a session and the project: verify")
 COMMANDS = {**FOR_YOU, **FOR_THE_AGENT}
 # Typed in the conversation; who looks for one here reads where it is, and what does the like from a terminal.
 IN_THE_CONVERSATION = {

@@ -121,7 +121,7 @@ def question(case: Case, name: str, files: Files) -> Owed:
     asked, way = case.flow.answers[name], _answer_command(case, name)
     given = answer_that_counts(case, name, files)
     if given is None:
-        return Owed(name, "owed" if asked.gates else ASKED, "", way)
+        return Owed(name, "owed" if asked.decides else ASKED, "", way)
     if given["result"] == "failed" and given["tree"] == files.tree:
         return Owed(name, "failed", given["why"], way._replace(lead="mend it"))
     if why := why_stale(case, given, files):

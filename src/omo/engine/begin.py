@@ -97,7 +97,8 @@ def begin(flow: Flow, caller: Caller, options: StartOptions) -> tuple[CaseRun, N
         own = load_run(flow, caller)
         require_room(flow.name, caller)
         is_replaced = replaces(caller, flow.name) is not None
-        _require_over(flow, caller, own, is_replaced=is_replaced)
+        ends.require_over(own, is_replaced=is_replaced)
+        _require_shown(flow, caller)
         before = own.state if own is not None else None
         asked = _asked(flow, caller, before, options.request, is_replaced=is_replaced)
         path = options.file or asked.file
@@ -151,19 +152,8 @@ def _rounds(flow: Flow, options: StartOptions) -> int:
     return flow.rounds if options.rounds is None else options.rounds
 
 
-def _require_over(flow: Flow, caller: Caller, own: CaseRun | None, *, is_replaced: bool) -> None:
-    """Allow one run per session at a time, but in place of one that was let go and that the user asked to replace.
-
-    A damaged run is in the way until the user has sealed it.
-    """
-    if own is not None and own.problems:
-        if not ends.is_over(own):
-            raise own.damage()
-    elif own is not None and own.state is not None and own.state.is_open and not is_replaced:
-        raise Refused(
-            f"{own.kind.what} {own.id} of this session is open: {own.state.headline}",
-            fix=f"go on with it: {flow.status_command}; or {flow.abandon}",
-        )
+def _require_shown(flow: Flow, caller: Caller) -> None:
+    """Refuse an agent whose run is over for good until the user has been shown how it ended."""
     refusal = not_shown(kind_of(flow), caller, NextStep(commands=ends.after_the_user(flow)).command)
     if refusal is not None and has_ended(caller.summary(flow.name)):
         raise refusal
@@ -292,7 +282,6 @@ def _pin_all(
 def _pin(run: CaseRun, items: Sequence[CaseItem], started: CaseRow, *, may_pass: bool) -> dict[str, ChecksVerdict]:
     """Pin, or refuse all at once. The pins of a refused start stay, under the name of a run that never began."""
     caller = run.caller
-    pins.pinned(caller.state)  # refused if that ledger is damaged; below, a refusal is about the checks
     seen: dict[str, ChecksVerdict] = {}
     defects: list[str] = []
     for item in items:
@@ -351,7 +340,7 @@ def _lessons(flow: Flow, caller: Caller, own: CaseRun | None, items: Sequence[Ca
     kind, last = kind_of(flow), own
     if last is None and (names := kind.names(caller.state)):
         last = CaseRun(kind, caller, names[-1])
-    if last is None or last.problems or last.state is None:
+    if last is None or last.state is None:
         return []
     lessons: list[Lesson] = []
     for old in last.state.items:
@@ -381,7 +370,8 @@ def _after(
     """
     summary = caller.summary(flow.name)
     if own is None and has_ended(summary):
-        return {"run": str(summary.get("run") or ""), "how": "cleared by the agent", "statuses": {}, "dropped": []}
+        how = "damaged" if summary.get("isLost") else "cleared by the agent"
+        return {"run": str(summary.get("run") or ""), "how": how, "statuses": {}, "dropped": []}
     if unfinished is None:
         return {}
     asked = [*(unfinished.after.get("dropped") or []), *map(_asked_in, unfinished.items)]
@@ -391,7 +381,7 @@ def _after(
             dropped.append(old)
     return {
         "run": unfinished.run,
-        "how": unfinished.how or "ledger damaged",  # else it would have to be ended before another begins
+        "how": unfinished.how,
         "statuses": {name: mark.status for name, mark in unfinished.marks.items()},
         "dropped": dropped[:MOST_DROPPED],
     }

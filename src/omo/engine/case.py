@@ -15,6 +15,7 @@
 | `waits`                 | no round is opened: why, and what the user is asked                        |
 | `judge-unknown`         | a judgement that could not tell; the round stays open                      |
 | the flow's `early_row`  | a verdict was asked for over steps that did not happen                     |
+| `repaired`              | the ledger was damaged, and what it had counted before                     |
 | the flow's `ended_row`  | how the run ended, its outcome, and the receipt of a pass                  |
 """
 
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from omo.digest import sha256
 from omo.engine.flow import Flow, ItemMark
-from omo.errors import Unreadable
+from omo.errors import Refused, Unreadable
 from omo.json_text import Json
 from omo.state.ledger_rows import LedgerRow
 from omo.state.runtime import part
@@ -39,7 +40,7 @@ from omo.work.status import units
 
 if TYPE_CHECKING:
     from omo.engine.runs import CaseRun
-    from omo.state.rows import Base, FenceLists, Outcome
+    from omo.state.rows import Base, FenceLists, LetThrough, Outcome, Tally
     from omo.work.status import NextStep, Status
     from omo.work.viewer import Viewer
 
@@ -156,6 +157,7 @@ class CaseRow(LedgerRow, total=False):
     results: dict[str, ItemResult]
     marks: dict[str, Any]  # as `Mark` has them
     independence: str
+    damaged: list[LetThrough]  # ledgers that it rests on, since the run began
     verdict: str
     decision: str
     gates: list[JudgedGate]
@@ -167,6 +169,7 @@ class CaseRow(LedgerRow, total=False):
     notes: list[str]
     # ended
     how: str
+    counts: Tally  # of a ledger that was damaged, before
     asked: str  # what the user is asked, before the command that goes on
     pauses: bool  # it waits by itself, until it is told to go on
     receipt: Json | None
@@ -417,6 +420,11 @@ class Case:
         """Return the case as it stands now, where that is seen without a judgement."""
         return self
 
+    @property
+    def exceptions(self) -> list[LetThrough]:
+        """What was let through beside what the engine knows of: what, by whom, and why."""
+        return []
+
     def receipt_of(self, name: str) -> Json:
         """Return what shows that an item has passed."""
         return part(self.ending, "receipt")
@@ -439,6 +447,13 @@ class Case:
         self.items[place:place] = items
         self.marks |= {item.id: ItemMark(self.flow.begins_as) for item in items}
         self.ended = None
+
+    def require(self, name: str, what: str) -> None:
+        """Refuse what cannot be done to an item with its status."""
+        status = self.flow.status(self.marks[name].status)
+        if what not in status.may:
+            refused = f"{self.flow.unit} {name} is {status.name}: {what} is not possible from there"
+            raise Refused(refused, fix=status.way.format(id=name))
 
     def move(self, name: str, result: str) -> None:
         """Move one item by what was seen of it alone. A run that has ended goes on with it."""
@@ -547,7 +562,7 @@ class Case:
     @property
     def remaining(self) -> list[str]:
         """The items that keep the run from its end, in their order."""
-        settled = {*self.stuck, *self.passing} - {*self.unproven}
+        settled = {*self.stuck, *self.cut, *self.passing} - {*self.unproven}
         return [item.id for item in self.items if item.id not in settled]
 
     @property
@@ -558,6 +573,16 @@ class Case:
             for check in item.questions:
                 asked.append((item.id, check["id"]))
         return asked
+
+    @property
+    def counts(self) -> Tally:
+        """Return what counts against the run, for the mark of its ledger: no damage makes it less."""
+        opened = {name: value for name, value in self.opened.items() if name != "files"}
+        counts: Tally = {"opened": opened, "early": self.early}
+        counts["marks"] = {name: asdict(mark) for name, mark in self.marks.items()}
+        if self.ended is not None and self.how != "pass":
+            counts["ended"] = self.ended
+        return counts
 
     # What the user said
 
@@ -732,10 +757,34 @@ def _apply(case: Case, row: CaseRow, place: int) -> None:
     elif kind == REOPENED and case.ended is not None:  # in the round in which it ended
         case.ended, case.is_in_round = None, True
         case.ends = case.ends[:-1]
+    elif kind == "repaired":
+        _count_again(case, row, place)
     elif kind == "adopted":
         case.session = str(row["session"])
     elif kind == "moved":
         case.root = str(row["root"])
+
+
+def _count_again(case: Case, row: CaseRow, place: int) -> None:
+    """Count no less than before rows were lost. What was stuck stays so, and so does an end that was no pass.
+
+    If the row that opened the round was lost, only what is seen from now on counts for it.
+    """
+    counts: Tally = row.get("counts") or {}
+    opened: CaseRow = counts.get("opened") or NO_ROW
+    if opened.get("iteration", 0) > case.round:
+        case.opened = {**opened, "ts": row["ts"]}
+        case.opened_at, case.is_in_round, case.looked = place, True, NO_ROW
+    case.early = max(case.early, counts.get("early", 0))
+    for item, known in counts.get("marks", {}).items():
+        if item not in case.marks:  # added in a row that was lost
+            continue
+        mark, before = case.marks[item], ItemMark(**known)
+        status = before.status if case.flow.is_stuck(before) else mark.status
+        failures, regressions = max(mark.fail_count, before.fail_count), max(mark.regressions, before.regressions)
+        case.marks[item] = replace(mark, status=status, fail_count=failures, regressions=regressions)
+    if counts.get("ended") and case.ended is None:
+        case.ended, case.is_in_round = counts["ended"], False
 
 
 def marks_of(flow: Flow, judged: Mapping[str, Any], items: list[CaseItem]) -> dict[str, ItemMark]:

@@ -83,10 +83,10 @@ class Evaluation:
         return results
 
     def _asked(self) -> list[Owed]:
-        """Return the answers that hold up a pass: those that gate, and any that found something broken."""
+        """Return the answers that decide: those that a pass needs, and any that found something broken."""
         self.asked = questions(self.case, self.judged, self.files)
         flow = self.case.flow
-        return [step for step in self.asked if flow.answers[step.name].gates or step.state == "failed"]
+        return [step for step in self.asked if flow.answers[step.name].decides or step.state == "failed"]
 
     def _filed(self, pinned: pins.CheckPins) -> ItemResult:
         """Look at the only item, whose checks in words are settled by a judge, else by the agent's own answers."""
@@ -121,7 +121,7 @@ class Evaluation:
             if check["result"] == "unknown":
                 unclear.append(f"check {check['id']} could not be evaluated: {check['reason']}")
         for step in self.asked:
-            if step.is_open and self.case.flow.answers[step.name].gates:
+            if step.is_open and self.case.flow.answers[step.name].decides:
                 unclear.append(step.text)
         answered = [step.name for step in self.asked if not step.is_open]
         facts = [passes(self.seen), f"answered: {', '.join(answered)}" if answered else ""]

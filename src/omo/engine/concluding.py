@@ -94,11 +94,11 @@ def named(case: Case, ended: Outcome) -> Outcome:
 
 
 def exceptions(case: Case, known: Findings) -> list[LetThrough]:
-    """Return what was let through: rows that the user repaired, questions that were not answered, the rest as known."""
+    """Return what was let through: damage of its ledger, questions that were not answered, the rest as known."""
     listed = []
     for row in case.rows:
         if row["kind"] == "repaired" and seconds(row["ts"]) >= seconds(case.started_at):
-            listed.append(outcome.repaired(row))
+            listed.append(outcome.damaged(outcome.ITS_LEDGER, row))
     listed += known.exceptions
     for name, given in case.answers.items():
         if given["result"] == "gap":

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from omo.engine.case import Case, CaseRow, marks_of
+from omo.engine.case import NO_ROW, Case, CaseRow, marks_of
 from omo.engine.flow import Flow
 from omo.errors import Refused
-from omo.state.runtime import has_ended
 from omo.text import clip, counted
-from omo.work import outcome
+from omo.work import damage, outcome
 from omo.work import publish as rows
 from omo.work.lifecycle import left_elsewhere, require_reason
 from omo.work.status import Command, NextStep, command, named, units
@@ -51,11 +50,8 @@ def next_step(run: CaseRun, seen: Case | None = None) -> NextStep:
     if case is not None and (step := case.next_step(run)) is not None:
         return step
     begin = command(flow.start)
-    if case is None or run.problems:
-        if is_over(run):
-            return NextStep("start", "the run is over, and its ledger is not as omo wrote it", (begin,))
-        why = f"the ledger is not as omo wrote it ({clip(run.problems[0], 100)}), so nothing can be judged on it"
-        return NextStep("repair", why, (run.repair,), who="user")
+    if case is None or run.is_lost:
+        return NextStep("start", f"it cannot go on: {clip(run.why_lost, LONGEST)}", (begin,))
     if case.ended is not None:
         return _after_the_end(run, case)
     why = f"{named(case.remaining)} open, {case.round_of}"
@@ -78,10 +74,20 @@ def _after_the_end(run: CaseRun, case: Case) -> NextStep:
     return NextStep("tell-user", why, ways_on(case))
 
 
-def is_over(run: CaseRun) -> bool:
-    """Return whether the session was told that the run is over, while its ledger was whole."""
-    summary = run.caller.summary(run.flow.name)
-    return summary.get("run") == run.id and has_ended(summary)
+def require_over(run: CaseRun | None, *, is_replaced: bool) -> None:
+    """Allow one run per session at a time, but in place of one that was let go and that the user asked to replace.
+
+    One that cannot go on is ended.
+    """
+    if run is None:
+        return
+    damage.require_going_on(run)
+    if run.state is not None and run.state.is_open and not is_replaced:
+        case, flow = run.require_whole(), run.flow
+        raise Refused(
+            f"{run.kind.what} {run.id} of this session is under way: {case.headline}",
+            fix=f"go on with it: {flow.status_command}; or {flow.abandon}",
+        )
 
 
 def question(case: Case, step: NextStep) -> str:
@@ -133,9 +139,9 @@ def _receipt(case: Case) -> dict[str, object]:
 
 
 def record_early(run: CaseRun, missing: list[str]) -> int:
-    """Record that a verdict was asked for over steps that did not happen, and return for the how-manieth time.
+    """Record that a verdict was asked for over steps that did not happen, and return how often that was so far.
 
-    The last such attempt ends the run. Before it the round stays open, so that what is missing can still be done.
+    The last attempt that the flow allows ends the run. Before it the round stays open, so that they can be made up for.
     """
     flow = run.flow
 
@@ -152,17 +158,22 @@ def record_early(run: CaseRun, missing: list[str]) -> int:
 
 def abandon(run: CaseRun, reason: str) -> NextStep:
     """Give the run up. If the agent does so, the user is told."""
-    flow, what = run.flow, f"{run.kind.what} {run.id}"
-    why = clip(require_reason(reason, "the reason", flow.abandon), 500)
     case = run.require_whole()
     if case.ended is not None:
-        raise Refused(f"{what} ended already ({case.how})", fix=run.fix(command(flow.status_command)))
-    row: CaseRow = {**_ended(case, "abandoned", by=run.caller.by, reason=why), "why": why}
-    if run.caller.by != "user":  # before the end: a killed command would not come back to it
-        left = named([*case.remaining, *case.stuck])
-        rows.note_given_up(run, f"{what} was given up with {left} open", why)
-    run.append(row)
+        what = f"{run.kind.what} {run.id} ended already ({case.how})"
+        raise Refused(what, fix=run.fix(command(run.flow.status_command)))
+    give_up(run, case, reason)
     return run.publish()
+
+
+def give_up(run: CaseRun, case: Case, reason: str, more: CaseRow = NO_ROW) -> None:
+    """Record that the run is given up, as it was looked at. The row has `more` beside the reason."""
+    why = clip(require_reason(reason, "the reason", run.flow.abandon), 500)
+    row: CaseRow = {**_ended(case, "abandoned", by=run.caller.by, reason=why), "why": why, **more}
+    left = [*case.remaining, *case.stuck]
+    if left and run.caller.by != "user":  # before the end: a killed command would not come back to it
+        rows.note_given_up(run, f"{run.kind.what} {run.id} was given up with {named(left)} open", why)
+    run.append(row)
 
 
 def _ended(
@@ -180,7 +191,7 @@ def outcome_of(case: Case, how: How, *, by: str = "", reason: str = "") -> Outco
     """Return how a run ended. `case` includes the judgement that ended it; `by` and `reason` say who gave it up."""
     after = [case.after_text] if case.after else []
     if how != "pass":
-        return outcome.not_proven("; ".join([_why_ended(case, how, by, reason), *after]), _exceptions(case))
+        return outcome.not_proven("; ".join([_why_ended(case, how, by, reason), *after]), exceptions(case))
     best, decided = _decided(case)
     if not (case.is_confirmed or case.is_request_typed):
         best = outcome.ATTESTED  # what only the agent says was wanted
@@ -194,7 +205,7 @@ def outcome_of(case: Case, how: How, *, by: str = "", reason: str = "") -> Outco
         facts.append(f"judged against what the user asked for{typed}, {case.whose_request}")
     judged = case.last_judged
     notes = [*judged.get("allowed", []), *after]
-    return outcome.finished(best, facts, judged.get("doubts", []), _exceptions(case), notes)
+    return outcome.finished(best, facts, judged.get("doubts", []), exceptions(case), notes)
 
 
 def _decided(case: Case) -> tuple[str, str]:
@@ -224,10 +235,11 @@ def _why_ended(case: Case, how: How, by: str, reason: str) -> str:
     return f"the agent gave up {what}: {clip(reason, LONGEST)}"
 
 
-def _exceptions(case: Case) -> list[LetThrough]:
-    """Return what the run was let off: steps, items of the run before it, gates that fail."""
+def exceptions(case: Case) -> list[LetThrough]:
+    """Return what the run was let off: steps, items of the run before it, gates that fail, what its workflow names."""
     starter = case.started_by
-    exceptions = [outcome.repaired(row) for row in case.rows if row["kind"] == "repaired"]
+    exceptions = [outcome.damaged(outcome.ITS_LEDGER, row) for row in case.rows if row["kind"] == "repaired"]
+    exceptions += case.last_judged.get("damaged") or []
     if case.reduced_scope:
         exceptions.append(outcome.exception("reduced scope", starter, clip(case.reduced_scope, LONGEST)))
     for entry in case.after.get("dropped") or []:
@@ -238,4 +250,4 @@ def _exceptions(case: Case) -> list[LetThrough]:
     for gate in case.last_judged.get("gates") or []:
         if gate.get("failed"):
             exceptions.append(outcome.exception(f"gate {gate['name']} {gate['failed']}", "user", "/omo:allow"))
-    return exceptions
+    return [*exceptions, *case.exceptions]

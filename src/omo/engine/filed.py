@@ -16,14 +16,14 @@ from omo.engine.flow import Flow
 from omo.engine.runs import CaseRun, kind_of
 from omo.errors import BadInput, Refused
 from omo.json_text import Json
-from omo.state import runtime, store
+from omo.state import runtime
 from omo.state.rows import EMPTY, read_files
 from omo.state.runtime import has_ended, is_untold, part
 from omo.text import clip, listed
-from omo.work import lifecycle, outcome, requests
+from omo.work import damage, lifecycle, outcome, requests
 from omo.work.files import Files
 from omo.work.lifecycle import Cleared
-from omo.work.publish import changed, damaged
+from omo.work.publish import changed
 from omo.work.run import Caller
 from omo.work.status import Command, NextStep, command
 
@@ -84,29 +84,36 @@ class FiledRuns:
     def __init__(self, flow: Flow, caller: Caller) -> None:
         self.flow, self.caller = flow, caller
         self.runs: dict[str, CaseRun] = {}
-        self.damaged: list[CaseRun] = []
+        self.lost: list[CaseRun] = []
+        self.damage_lines: list[str] = []
         kind = kind_of(flow)
         runs = [CaseRun(kind, caller, name) for name in kind.names(caller.state)]
         for run in sorted(runs, key=_filed_first):
-            if run.state is not None and run.can_go_on:
+            if run.state is not None:
                 run.id = run.state.item.id
+            if run.rows and run.is_lost:
+                self.lost.append(run)
+            elif run.state is not None:
                 self.runs[run.id] = run
-            if run.problems and run.rows:
-                self.damaged.append(run)
+            if run.rows:
+                self.damage_lines += run.damage_lines
 
     @property
     def cases(self) -> dict[str, Case]:
         return {name: run.state for name, run in self.runs.items() if run.state is not None}
 
-    @property
-    def problems(self) -> list[str]:
-        return [problem for run in self.damaged for problem in run.problems]
+    def require_going_on(self) -> None:
+        """End what cannot go on: items of which too little is left, and those that this session is held to."""
+        held = self.caller.summary(self.flow.name).get("runs") or []
+        for run in [*self.lost, *(self.runs[name] for name in held if name in self.runs)]:
+            damage.require_going_on(run)
 
     def run(self, name: str) -> CaseRun:
-        """Return the run of an item. Refused if there is none, or if it is damaged."""
+        """Return the run of an item. Refused if there is none."""
         if name not in self.runs:
-            if self.damaged:
-                raise self.damaged[0].damage()  # it may be the one that nobody can read
+            for run in self.lost:
+                if run.id == name:
+                    raise run.lost()
             unit, file = self.flow.unit, f"omo {self.flow.name} add --file {self.flow.unit.upper()}"
             near = difflib.get_close_matches(name, self.runs, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(self.runs) or 'none yet'}"
@@ -121,7 +128,7 @@ class FiledRuns:
     def is_released(self, name: str) -> bool:
         """Whether nobody waits for it any more. One that comes again never completes; once it has passed is enough."""
         run = self.runs.get(name)
-        return run is not None and not run.problems and bool(passes_of(run.require_state()))
+        return run is not None and bool(passes_of(run.require_state()))
 
     def blocked_by(self, case: Case) -> list[str]:
         return [name for name in case.item.waits_for if not self.is_released(name)]
@@ -172,7 +179,6 @@ class FiledRuns:
         """Bring the rows up to the runs: this session's, and that of every one that holds an item, or did at its end.
 
         `began` is the item that this session is held to from now on; `passed` the one that passed, which is progress.
-        If a run that it holds is damaged, a session waits for the user, who alone can repair it.
         """
         caller, name = self.caller, self.flow.name
         sessions = []
@@ -190,10 +196,6 @@ class FiledRuns:
     def _sum_up(self, files: Files, begins: str, passed: str, row: SessionRow | None) -> runtime.Change:
         name = self.flow.name
         old = (row or EMPTY)["work"].get(name, {})
-        for run in self.damaged:
-            if run.id in old.get("runs", []) and old.get("state") in runtime.OPEN_STATES:
-                why = f"the ledger of {run.kind.what} {run.id} is not as omo wrote it ({clip(run.problems[0], 100)})"
-                return damaged(self.caller, row, name, why, f"{run.repair.line} {run.repair.after}")
         # How the items ended that this session was held to. Told to the user, they belong to a run that is over.
         ended: dict[str, Outcome] = part(old, "ended")
         if has_ended(old) and not is_untold(old) and passed not in ended:
@@ -372,15 +374,6 @@ def closed(runs: FiledRuns, case: Case) -> Refused:
 
 
 def release(flow: Flow, caller: Caller, *, force: bool) -> Cleared | None:
-    """Give up what a session is held to. The items are the project's, and stay, but for those that cannot go on."""
-    runs = FiledRuns(flow, caller)
-    kept = []
-    if force and caller.by == "user":
-        for run in runs.damaged:
-            if not run.can_go_on:
-                kept.append(store.keep_as(run.directory, "cleared", caller.now))
+    """Give up what a session is held to. The items are the project's, and stay."""
     left = len(caller.summary(flow.name).get("runs") or ())
-    released = lifecycle.release(caller, flow.name, flow.units, left=left, force=force)
-    if released is None:
-        return Cleared(kept, 0, False) if kept else None
-    return Cleared([*kept, *released.kept], released.open, released.is_shown)
+    return lifecycle.release(caller, flow.name, flow.units, left=left, force=force)

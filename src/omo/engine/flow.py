@@ -45,13 +45,16 @@ class ItemStatus:
     """One status that an item can have, and the heading under which a judgement lists such items.
 
     `drawn` says how views draw it: `done` has passed, `waiting` is left alone, `failed` and `open` are work. For a
-    regression omo names the files that changed since the item passed.
+    regression omo names the files that changed since the item passed. Of items that are closed one by one, `may` says
+    what may be done to one with this status, and `way` how it goes on from there.
     """
 
     name: str
     drawn: Drawn
     heading: str
     is_regression: bool = False
+    may: tuple[str, ...] = ()
+    way: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ class Answered:
 class Question:
     """One question that the working agent itself answers: `read` reads an answer strictly, and `judge` judges it.
 
-    `form` shows what an answer looks like. The question is answered `after` another. `gates`: a round that needs the
+    `form` shows what an answer looks like. The question is answered `after` another. `decides`: a round that needs the
     answer does not pass without it. `is_repeatable`: the answer of one item may be that of another, word for word.
     """
 
@@ -118,7 +121,7 @@ class Question:
     judge: Callable[[CaseRun, Any], Answered]
     form: str = ""
     after: str = ""
-    gates: bool = True
+    decides: bool = True
     is_repeatable: bool = False
 
 
@@ -145,7 +148,7 @@ class Flow:
     letter: str = ""
     rounds: int = 5
     most_rounds: int = 50
-    most_early: int = 3  # how often a verdict may be asked for over steps that did not happen
+    most_early: int = 3  # so many verdicts asked for over steps that did not happen end the run
     small_change: int = 50  # lines; below that a step may be skipped
     needs: Callable[[Case], tuple[str, ...]] = lambda case: ()  # questions that the working agent itself has to answer
     answers: Mapping[str, Question] = field(default_factory=dict)  # these, by name
@@ -154,6 +157,7 @@ class Flow:
     checks_may_write: bool = False  # the results of checks stand, though their commands have changed files
     start_verb: str = "start"
     judge_verb: str = "judge"
+    abandon_verb: str = "abandon"
     started_row: str = "started"  # the kind of the row that begins a run, if a source names it
     round_row: str = "round"  # the kind of the row that opens a round
     early_row: str = "early"  # of the row that notes a verdict asked for too early
@@ -242,7 +246,7 @@ class Flow:
 
     @property
     def abandon(self) -> str:
-        return f'omo {self.verb} abandon "why it is given up"'
+        return f'omo {self.verb} {self.abandon_verb} "why it is given up"'
 
     @property
     def ask(self) -> str:

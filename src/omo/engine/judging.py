@@ -30,7 +30,7 @@ from omo.proof import base
 from omo.proof.gate_runs import Subject
 from omo.state.rows import read_base
 from omo.text import clip, listed
-from omo.work import bound, proving, requests, task_documents
+from omo.work import bound, damage, proving, requests, task_documents
 from omo.work.agents import FULL, AgentMessage, NoAnswer, expect, messages_in
 from omo.work.files import Files
 from omo.work.gates import fold as fold_gates
@@ -217,13 +217,11 @@ def apply(case: Case, results: Mapping[str, str]) -> Applied:
 
 def _too_early(run: CaseRun, case: Case, report: StepReport) -> Refused:
     """Return why nothing is judged. Asking before a step has happened is recorded; all else is only told."""
-    if report.damage:
-        return Refused(report.damage, fix=report.remediation)
     missing, most = ", ".join(report.missing), run.flow.most_early
     defects = [f"{step}: {report.proofs[step].text}" for step in report.missing]
     what = f"iteration {case.round} is not judged yet ({missing} not proven); that is not counted against it"
     to_do = [report.remediation]
-    if report.undone:
+    if report.undone and not report.was_damaged:
         attempts = ends.record_early(run, report.missing)
         following = run.publish()
         count = f"circumvention {attempts} of {most}"
@@ -286,7 +284,8 @@ def _proof(run: CaseRun, case: Case, report: StepReport, evaluation: Evaluation)
         # "a criterion more in the user's file, named again under way, judged without it"
         named = clip(wanted[0]["path"], 80)
         doubts.append(f"the user named {named} since, and nothing of it as it was then was begun")
-    return {"proof": proof, "doubts": doubts, "allowed": notes}
+    damaged = damage.exceptions(run.caller, str(case.started.get("ts")))
+    return {"proof": proof, "doubts": doubts, "allowed": notes, "damaged": damaged}
 
 
 def _record(run: CaseRun, case: Case, rows: list[CaseRow], digest: str) -> None:

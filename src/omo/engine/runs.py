@@ -15,7 +15,7 @@ from omo.engine.flow import Flow, ItemMark
 from omo.errors import Refused
 from omo.state import ledger, paths
 from omo.state.rows import read_files, without
-from omo.work import lifecycle, outcome
+from omo.work import damage, lifecycle, outcome
 from omo.work import publish as rows
 from omo.work.files import Files
 from omo.work.run import Caller, Kind, Run, load, require_own
@@ -59,13 +59,13 @@ class CaseRun(Run[Case]):
         return self.kind.flow
 
     def require_state(self) -> Case:
-        """Return the case, also of a damaged ledger as far as that is whole."""
+        """Return the case, wherever it belongs."""
         if self.state is None:
-            raise self.damage()
+            raise self.lost()
         return self.state
 
     def require_open(self) -> Case:
-        """Return the case. Refused if its ledger is damaged, or if the run has ended or never began."""
+        """Return the case. Refused if the run has ended or never began."""
         case = self.require_whole()
         if not case.is_open:
             how = f"ended ({case.how})" if case.ended else f"never began: {(case.waiting or {}).get('why')}"
@@ -111,9 +111,7 @@ class CaseRun(Run[Case]):
         A run that `begins` takes the place of an earlier one. `more` is what hooks are told besides.
         """
         step, case = step or ends.next_step(self), self.state
-        if case is None or self.problems:
-            if not ends.is_over(self):
-                rows.publish_damage(self)
+        if case is None or self.is_lost:
             return step
         summary = summarize(case, step)
         summary |= more or {}
@@ -186,15 +184,18 @@ def load_run(flow: Flow, caller: Caller, named: str = "") -> CaseRun | None:
 
 
 def require_run(flow: Flow, caller: Caller, named: str = "", *, looks: bool = False) -> CaseRun:
-    """Return the run that is meant. Refused if there is none, or if it is damaged.
+    """Return the run that is meant. Refused if there is none, or if damage keeps it from going on.
 
     A command that does more than look acts on the agent's own run alone, whatever --run says. Of another session's run
     counts what was seen in that session.
     """
-    run = lifecycle.require(kind_of(flow), caller, named, CaseRun)
-    assert isinstance(run, CaseRun)
+    run = load_run(flow, caller, named)
+    if run is None:
+        raise lifecycle.nothing_begun(kind_of(flow), caller)
     if not looks:
         require_own(run)
+        damage.require_going_on(run)
+    run.require_whole()
     if caller.summary(flow.name).get("run") != run.id:
         run.caller = replace(caller, session=run.require_whole().session)
     return run

@@ -10,7 +10,7 @@ from omo.errors import NotEvaluable, OmoError
 from omo.text import clip
 from omo.work import outcome
 from omo.work.files import Files
-from omo.work.status import UNKNOWN_TREE, USER_RUNS, Item, NextStep, Status, command
+from omo.work.status import UNKNOWN_TREE, Item, Status
 from omo.work.viewer import Viewer
 
 DRAWN = {UNDER_WAY: "active", BLOCKED: "waiting", "exhausted": "failed", "expired": "cut", "pending": "open"}
@@ -27,10 +27,6 @@ def status(flow: Flow, viewer: Viewer) -> Status | None:
         return None
     steps = {case.item.id: runs.owed(case, files) for case in held}
     following = runs.next_step(held, steps, summary.get("runs") or [])
-    damaged = [run for run in runs.damaged if run.id in (summary.get("runs") or [])]
-    if damaged:
-        why = f"the ledger of {damaged[0].id} is not as omo wrote it ({clip(damaged[0].problems[0], 100)})"
-        following = NextStep("repair", why, (command("omo ledger repair", lead=USER_RUNS),), who="user")
     ended = [outcome.of(case.ended) for case in held if case.ended is not None and case.how != "safeguard"]
     is_over = bool(held) and len(ended) == len(held)
     if is_over and (newer := runs.named_and_not_filed()):
@@ -39,10 +35,10 @@ def status(flow: Flow, viewer: Viewer) -> Status | None:
         flow.name,
         flow.unit,
         flow.title,
-        run=clip(damaged[0].id if damaged else viewer.run or str(summary.get("run") or ""), 60),
+        run=clip(viewer.run or str(summary.get("run") or ""), 60),
         items=tuple(_item(runs, case, steps[case.item.id], files) for case in held),
         next=following,
-        problems=tuple(runs.problems),
+        problems=tuple(runs.damage_lines),
         outcome=outcome.worst(ended) if is_over else None,
     )
 

@@ -5,7 +5,6 @@ One thing only the agent can say: why a small change needs no such step.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -50,13 +49,13 @@ class StepProof:
 class StepReport:
     """What was seen of each step of a round. `to_do` mends what is missing.
 
-    `damage` says why no fact could be read, which is nobody's circumvention.
+    `was_damaged`: rows of the session were lost in this round, so a step that nobody saw is nobody's circumvention.
     """
 
     iteration: int
     proofs: Mapping[str, StepProof]
     to_do: list[str] = field(default_factory=list)
-    damage: str = ""
+    was_damaged: bool = False
     gates: list[Gate] = field(default_factory=list)
 
     @property
@@ -115,11 +114,6 @@ def skip(run: CaseRun, step: RoundStep, reason: str) -> None:
 def look(run: CaseRun, files: Files, *, newer_than: str = "") -> StepReport:
     """Say of each step whether it happened in this round. Writes nothing. Skips what was seen before `newer_than`."""
     flow, case, caller = run.flow, run.require_open(), run.caller
-    if damage := caller.damage:
-        nothing = {step.name: StepProof(MISSING, damage) for step in flow.steps}
-        repair = f"omo ledger repair --session {shlex.quote(caller.session)}"
-        fix = f"look at what was changed with omo ledger verify; only the user can repair it: {repair}"
-        return StepReport(case.round, nothing, [fix], damage)
     rows = _rows_since(caller, case.opened, max(newer_than, case.opened["ts"]))
     with_pins = pinned.with_project_pins(caller.state, caller.session, rows, caller.session_rows)
     gates = list(pinned.fold(with_pins, session.run_of(caller.row())))
@@ -145,7 +139,8 @@ def look(run: CaseRun, files: Files, *, newer_than: str = "") -> StepReport:
     for step in flow.steps:
         if proofs[step.name].status == MISSING:
             to_do.append(f"{step.name}: {PIN if step.gates and not gates else step.to_do}")
-    return StepReport(case.round, proofs, to_do, gates=gates)
+    was_damaged = bool(caller.damage_lines) or any(row.get("kind") == "repaired" for row in rows)
+    return StepReport(case.round, proofs, to_do, was_damaged, gates)
 
 
 def in_order(flow: Flow, finished: Iterable[AgentMessage], began: Base | None) -> dict[str, AgentMessage]:

@@ -192,15 +192,17 @@ class Verbs:
             step = ends.not_begun(flow, caller)
             return Result(show.nothing_to_show(flow, step, state="none"), f"No {flow.what}. Next: {step.text}")
         step, what = run.publish(), f"{flow.name.capitalize()} run {run.id}"
-        if run.state is None or run.problems:
-            data = show.nothing_to_show(flow, step, run=run.id, state="damaged", problems=run.problems)
-            return Result(data, f"{what}: its ledger is damaged\nNext: {step.text}", notes=run.problems)
+        notes = list(run.damage_lines)
+        if run.state is None:
+            data = show.nothing_to_show(flow, step, run=run.id, state="damaged", problems=notes)
+            return Result(data, f"{what}: its ledger is damaged\nNext: {step.text}", notes=notes)
         case = run.state
         lines = [f"{what}: {case.headline}"]
         for item in case.items:
             lines.append(f"  {show.line_of(case, item, case.last_result(item.id))}")
         lines += show.sentences([*show.facts(case), *show.overrides(case)])
-        return Result(show.data_of(case, step), "\n".join([*lines, f"Next: {step.text}"]))
+        data = {**show.data_of(case, step), "problems": notes}
+        return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
 
     def abandon(self, arguments: argparse.Namespace, context: Context) -> Result:
         run = self._run(arguments, context)

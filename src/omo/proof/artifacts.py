@@ -73,7 +73,7 @@ def register(
 
     `files` come with what omo recorded.
     """
-    journal = _whole_journal(caller.state)
+    journal = journal_of(caller.state)
     claim = _claim(caller.root, path, goal, started_at)
     file = claim.file
 
@@ -95,7 +95,7 @@ def register(
 
 def check(state: str, root: str | Path, path: str | Path, *, goal: str, started_at: float | None) -> None:
     """Refused exactly where `register` would refuse; nothing is written."""
-    answer = _judge(_whole_journal(state).read()[0], _claim(root, path, goal, started_at))
+    answer = _judge(journal_of(state).rows(), _claim(root, path, goal, started_at))
     if isinstance(answer, Refused):
         raise answer
 
@@ -105,7 +105,7 @@ def remember(caller: Recorder) -> int:
     make it new. Of what is over the bounds only the file's times tell.
     """
     root, now = caller.root, caller.now
-    journal = _whole_journal(caller.state)
+    journal = journal_of(caller.state)
     present: dict[str, _File] = {}
     left = MOST_BYTES_REMEMBERED
     for path in _not_as_committed(Path(root)):
@@ -154,7 +154,7 @@ def recording(state: str, root: str | Path, path: str, goal: str) -> Artifact | 
     except Refused:
         return None
     wanted = (file.name, file.digest, goal)
-    for artifact in _artifacts(_journal(state).read()[0]):
+    for artifact in _artifacts(journal_of(state).rows()):
         if artifact.files is not None and (artifact.path, artifact.digest, artifact.goal) == wanted:
             return artifact
     return None
@@ -168,23 +168,13 @@ def is_unchanged(root: str | Path, path: str, digest: str) -> bool:
 
 
 def list_artifacts(state: str, goal: str | None = None) -> list[Artifact]:
-    rows = _whole_journal(state).read()[0]
+    rows = journal_of(state).rows()
     return [artifact for artifact in _artifacts(rows) if goal in (None, artifact.goal)]
 
 
-def ledger_problems(state: str) -> list[str]:
-    return _journal(state).problems()
-
-
 @lru_cache(maxsize=4)  # a journal keeps what it read while nobody else writes, so a command reads the file once
-def _journal(state: str) -> Journal:
+def journal_of(state: str) -> Journal:
     return Journal(paths.evidence_dir(state), state)
-
-
-def _whole_journal(state: str) -> Journal:
-    journal = _journal(state)
-    journal.require_whole("evidence")
-    return journal
 
 
 class _Claim(NamedTuple):

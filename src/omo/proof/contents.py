@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from omo.errors import NotMade
 from omo.proof import base, git
 from omo.proof.project_files import commit_at
-from omo.proof.swap_files import NOTHING, File, file_at
+from omo.proof.swap_files import NOTHING, File, file_at, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +41,12 @@ def now(root: str, path: str) -> File:
     """What is at a path now."""
     held = file_at(os.path.join(root, path))
     if held.content is None and held.mode:
-        raise NotMade(f"{path} cannot be read, or is no file")
+        raise unreadable(path)
     return held
+
+
+def own_repository(path: str) -> NotMade:
+    return NotMade(f"{path} is a repository of its own")
 
 
 def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
@@ -58,7 +62,7 @@ def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
     modes = {path: tree[path].partition(" ")[0] for path in present}
     for path, mode in modes.items():
         if mode not in MODES:
-            raise NotMade(f"{path} is a repository of its own")
+            raise own_repository(path)
     as_they_are = git.settings(root).as_they_are
     if as_they_are and (filtered := base.filtered(root, present)):
         raise NotMade(f"{filtered[0]} is stored through a filter of git's, which omo does not start")

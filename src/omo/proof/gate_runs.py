@@ -447,7 +447,7 @@ def recorded(subject: Subject, command: GateCommand) -> list[CommandRun]:
 def tried(state: str, began: Base, argv: Sequence[str], cwd: str) -> dict[str, Tried]:
     """The last run of a command on each arrangement of the files of a base, for whoever looks at it afterwards."""
     wanted = (_base_id(began), command_id(argv, cwd))
-    rows, _ = journal_of(state).read()
+    rows = journal_of(state).rows()
     return {str(row.get("arrangement")): row for row in rows if (row.get("base"), row.get("command")) == wanted}
 
 
@@ -458,8 +458,8 @@ def _base_id(began: Base) -> str:
 
 def runs_on_swapped_files(state: str) -> list[tuple[str, CommandRun]]:
     """Return all that were made in a project, each with the id of its command."""
-    rows, problems = journal_of(state).read()
-    return [] if problems else [(str(row.get("command")), run_of(row)) for row in rows if row.get("kind") == "tried"]
+    rows = journal_of(state).rows()
+    return [(str(row.get("command")), run_of(row)) for row in rows if row.get("kind") == "tried"]
 
 
 def failed_without(subject: Subject, command: GateCommand) -> bool:
@@ -468,13 +468,10 @@ def failed_without(subject: Subject, command: GateCommand) -> bool:
 
 
 def _rows(subject: Subject, command: GateCommand) -> list[Tried]:
-    """Runs on swapped files that were made for this base. Of a ledger that is not whole none counts: they are only
-    made again."""
+    """Return the runs on swapped files that were made for this base."""
     if not subject.remembers:
         return []
-    rows, problems = journal_of(subject.state).read()
-    if problems:
-        return []
+    rows = journal_of(subject.state).rows()
     wanted = (subject.base_id, command_id(command.argv, command.cwd), environment_id(subject.environ))
     return [row for row in rows if (row.get("base"), row.get("command"), row.get("env")) == wanted]
 
@@ -491,11 +488,7 @@ def record(subject: Subject, command: GateCommand, arrangement: str, run: Comman
 def append(subject: Subject, row: Mapping[str, Any]) -> None:
     """Keep what was found. Where that cannot be, it is only made again."""
     journal = journal_of(subject.state)
-
-    def decide(_: object) -> tuple[None, list[Mapping[str, Any]]]:
-        return None, [*journal.seal(subject.now), row]
-
     try:
-        journal.change(decide, actor=subject.by, now=subject.now, wait=store.CLI_WAIT)
+        journal.change(lambda _: (None, [row]), actor=subject.by, now=subject.now, wait=store.CLI_WAIT)
     except OmoError:
         pass

@@ -9,6 +9,7 @@ from omo.errors import BadInput, NotEvaluable
 from omo.json_text import Json, objects
 from omo.proof import mutant_runs, unchecked_lines
 from omo.proof.change_verdict import CANNOT_TELL, NOT_PROVEN, NOTHING, PROVEN
+from omo.proof.trials import no_shard
 from omo.text import clip
 
 SAME = ("omo", "base", "head", "tree")
@@ -103,7 +104,7 @@ def _require_every_shard(parts: Sequence[Json]) -> None:
     indexes = sorted(part["shard"][0] for part in parts)
     for index in set(indexes):
         if not 1 <= index <= count:
-            raise BadInput(f"shard {index}/{count}: I/N needs I from 1 to N", fix=AGAIN)
+            raise no_shard(index, count, AGAIN)
         if indexes.count(index) > 1:
             raise BadInput(f"shard {index}/{count} is there {indexes.count(index)} times", fix="name each file once")
     missing = [index for index in range(1, count + 1) if index not in indexes]

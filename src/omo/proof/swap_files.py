@@ -564,7 +564,7 @@ def _read_original(listed: Listed, left: int) -> int:
         raise NotMade(f"the files that would be swapped hold more than {MOST_BYTES // 2**20} MB")
     found = file_at(listed.full)
     if found.mode == ODD:
-        raise NotMade(f"{listed.path} cannot be read, or is no file")
+        raise unreadable(listed.path)
     if found.content is None:
         return 0
     if status.st_mode & (stat.S_ISUID | stat.S_ISGID) and found.mode != LINK_MODE:
@@ -661,6 +661,10 @@ def _mode_at(full: str) -> str:
     if not stat.S_ISREG(mode):
         return ODD
     return PROGRAM_MODE if mode & stat.S_IXUSR else FILE_MODE
+
+
+def unreadable(path: str) -> NotMade:
+    return NotMade(f"{path} cannot be read, or is no file")
 
 
 def file_at(full: str) -> File:

@@ -37,6 +37,10 @@ STOPPED = "you stopped it"
 TIME_IS_UP = "the time was up"
 
 
+def no_shard(index: int, count: int, fix: str) -> BadInput:
+    return BadInput(f"shard {index}/{count}: I/N needs I from 1 to N", fix=fix)
+
+
 @dataclass(frozen=True)
 class Options:
     """How long to look, with how many runs at once, at which part, and what was just run.
@@ -57,7 +61,7 @@ class Options:
         """Return the items of this shard, in their order. Every shard deals the same items out in the same way."""
         index, count = self.shard
         if not 1 <= index <= count:
-            raise BadInput(f"shard {index}/{count}: I/N needs I from 1 to N", fix="omo proof --shard 1/2")
+            raise no_shard(index, count, "omo proof --shard 1/2")
         dealt = sorted(items, key=lambda item: sha256(store.encode(name_of(item))))
         names = {name_of(item) for item in dealt[index - 1 :: count]}
         return [item for item in items if name_of(item) in names]

@@ -156,7 +156,7 @@ def _check_out(top: str, place: str) -> None:
     for path in sorted(_listed(top)):
         source, target = os.path.join(top, path), os.path.join(place, path)
         if os.path.isdir(source) and not os.path.islink(source):
-            raise NotMade(f"{path} is a repository of its own")
+            raise contents.own_repository(path)
         if os.path.lexists(source):
             os.makedirs(os.path.dirname(target), exist_ok=True)
             shutil.copy2(source, target, follow_symlinks=False)

@@ -7,7 +7,6 @@ import os
 
 from omo import digest
 from omo.clock import stamp
-from omo.errors import Unreadable
 from omo.safe_open import own_file, regular_file
 from omo.state import store
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.state.ledger_rows import LedgerRow, Repaired
-    from omo.state.rows import Mark
+    from omo.state.rows import Mark, Tally
 
 SHORT_TAIL = 16 * 1024
 BULK = 1024 * 1024  # bytes: from here on it pays to import hashlib, and to keep what was read
@@ -27,6 +26,7 @@ AFTER = b',"after":{"ulw":{'
 START = "0" * 32
 UNMARKED = "?" * 32  # follows nothing: rows were there, and nothing says which of them were ours
 PROVING = ("receipt", "outcome", "completionVerification")  # what a row that proves has
+MOST_DAMAGE = 2  # so often damaged, a run ends; so often counts a ledger whose mark is gone
 REMEMBERED = 8  # of the last rows: as many may be lost, and it is known which row is the last that is left
 
 
@@ -35,6 +35,9 @@ class Head:
 
     `known` has digests of rows, by number, each with whether it stays: those of the first row and of rows that prove
     do, those of the last ones until newer ones are there. Of a damaged ledger the rows up to a known one still count.
+
+    `damaged` says when the ledger was found to be damaged, and `counts` what its rows counted when they were written:
+    both are kept in the mark, so that nothing counts less because rows were lost.
     """
 
     def __init__(self, seq: int = 0, digest: str = START, row: LedgerRow | None = None, torn: bytes = b"") -> None:
@@ -43,11 +46,24 @@ class Head:
         self.row = row
         self.torn = torn
         self.known: dict[str, list[object]] = {}
+        self.damaged: list[str] = []
+        self.counts: Tally = {}
 
     @property
     def mark(self) -> Mark:
-        """What is kept apart from the ledger, so that a cut end shows, and up to where it is whole."""
-        return {"seq": self.seq, "digest": self.digest, **({"known": self.known} if self.known else {})}
+        """Where the intact ledger ends. Stored separately so that a truncated ledger is noticed."""
+        mark: Mark = {"seq": self.seq, "digest": self.digest}
+        if self.known:
+            mark["known"] = self.known
+        if self.damaged:
+            mark["damaged"] = self.damaged
+        if self.counts:
+            mark["counts"] = self.counts
+        return mark
+
+    def takes_over(self, mark: Mark) -> None:
+        """Keep what a mark before this one says of damage and counts."""
+        self.damaged, self.counts = damaged_in(mark), counts_in(mark)
 
 
 _kept: dict[str, tuple[tuple[int, ...], Chain]] = {}  # long ledgers, by path: which version of the file was read
@@ -112,6 +128,7 @@ def append(
     for number, (of_row, stays) in known.items():
         if stays or number > seq - REMEMBERED:
             head.known[str(number)] = [of_row, stays]
+    head.takes_over(mark or {})
     return rows, head
 
 
@@ -157,29 +174,49 @@ def _end(path: str, head: Head, mark: Mark) -> tuple[int, str]:
     return seq, digest
 
 
-def set_aside(path: str, now: float) -> Repaired:
-    """Keep a damaged ledger under another name: the event that says so."""
-    if not os.path.lexists(path):
-        return {"kind": "repaired", "kept": None, "digest": None}
-    try:
-        bytes_digest = digest_of(_contents(path))
-    except Unreadable:
-        bytes_digest = None  # no file, whatever lies there
-    kept = store.keep_as(path, "damaged", now)
-    return {"kind": "repaired", "kept": os.path.basename(kept), "digest": bytes_digest}
-
-
-def keep_whole(path: str, whole: list[LedgerRow], mark: Mark, now: float) -> tuple[Repaired, Head]:
-    """The same, but for the rows at its beginning that are `whole`: they stay, and what follows continues them."""
+def keep_aside(path: str, whole: list[LedgerRow], mark: Mark, now: float) -> tuple[Repaired, Head]:
+    """Keep a damaged ledger under another name, and write the rows that are whole anew. Return the event that says so,
+    and their end."""
     lines = _contents(path).split(b"\n")[: len(whole)] if whole else []
-    event: Repaired = {**set_aside(path, now), "row": len(lines)}
+    event = repaired(mark, len(lines), now)
+    if os.path.lexists(path):
+        event["kept"] = os.path.basename(store.keep_as(path, "damaged", now))
     if lines:
         _write(path, b"".join(line + b"\n" for line in lines), is_proof=True)
     head = head_of(path)
     for number, entry in _known(mark).items():
         if number <= head.seq:
             head.known[str(number)] = list(entry)
+    head.takes_over(mark)
+    head.damaged = damage_noted(mark, now)
     return event, head
+
+
+def damage_noted(mark: Mark, now: float) -> list[str]:
+    """Return when a ledger was damaged, this time included. Where the mark is gone, so is what it said of that: it
+    counts twice."""
+    times = 1 if is_mark(mark) else MOST_DAMAGE
+    return [*damaged_in(mark), *[stamp(now)] * times][-REMEMBERED:]
+
+
+def repaired(mark: Mark, row: int, now: float) -> Repaired:
+    """Return the event of going on after row `row` of a damaged ledger, with what its mark counts."""
+    return {"kind": "repaired", "row": row, "counts": counts_in(mark), "times": len(damage_noted(mark, now))}
+
+
+def damaged_in(mark: Mark) -> list[str]:
+    listed = mark.get("damaged")
+    return [str(moment) for moment in listed] if isinstance(listed, list) else []
+
+
+def counts_in(mark: Mark) -> Tally:
+    counts = mark.get("counts")
+    return counts if isinstance(counts, dict) else {}
+
+
+def is_mark(mark: Mark) -> bool:
+    seq, digest = mark.get("seq"), mark.get("digest")
+    return isinstance(seq, int) and not isinstance(seq, bool) and isinstance(digest, str)
 
 
 def head_of(path: str) -> Head:
@@ -233,16 +270,21 @@ def read_chain(path: str, mark: Mark, what: str) -> Chain:
     disk had it: what is known is where it should be.
     """
     chain = read_checked(path)
-    seq, digest = mark.get("seq"), mark.get("digest")
-    if not isinstance(seq, int) or isinstance(seq, bool) or not isinstance(digest, str):
+    if not is_mark(mark):
         if mark or chain.rows or chain.problems:
             chain.problems.insert(0, f"{what} no longer says where the ledger ends")
-    elif seq > chain.head.seq:
+        return _with_whole(path, chain, mark)
+    seq, digest = mark["seq"], mark["digest"]
+    if seq > chain.head.seq:
         chain.problems.append(f"ends at row {chain.head.seq}, before row {seq}, where the state says it should")
     elif seq == chain.head.seq and digest != chain.head.digest:
         chain.problems.append(f"ends in another row {seq} than the state says it should")
     elif 0 < seq < chain.head.seq and not chain.problems and digest != chain.rows[seq].get("prev"):
         chain.problems.append(f"has another row {seq} than the state says it should")
+    return _with_whole(path, chain, mark)
+
+
+def _with_whole(path: str, chain: Chain, mark: Mark) -> Chain:
     if chain.problems:
         chain.whole = _known_rows(path, chain.whole, mark)
     return chain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
-    from omo.state.rows import Base, Outcome, SessionRow
+    from omo.state.rows import Base, Outcome, SessionRow, Tally
 
 
 class LedgerRow(TypedDict, total=False):
@@ -19,11 +19,12 @@ class LedgerRow(TypedDict, total=False):
 
 
 class Repaired(LedgerRow, total=False):
-    """A damaged ledger was kept aside."""
+    """A damaged ledger was kept aside, and goes on after a row."""
 
-    kept: str | None  # under which name
-    digest: str | None  # of its bytes
+    kept: str  # under which name, if there was anything to keep
     row: int  # the last that was whole, and stays
+    counts: Tally  # what the ledger counted before
+    times: int  # how often it was damaged by now
 
 
 class Reopened(LedgerRow, total=False):

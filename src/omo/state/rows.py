@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from omo.hosts import OtherLoop
 
     State = Literal["active", "waiting", "paused", "ended"]
-    WaitsFor = Literal["user", "host", "outside", "damage"]
+    WaitsFor = Literal["user", "host", "outside"]
 
     Part = TypeVar("Part", bound=Mapping[str, object])
 
@@ -164,6 +164,7 @@ if TYPE_CHECKING:
         earlier: Outcome  # the same of runs before it, whose end the user was not shown
         endedBy: str  # the limit that let it go, or the user's cancel; without it, it is over
         takenBy: str  # the session that took it up
+        isLost: bool  # its ledger was damaged, and it could not go on
         unvouched: str  # what it was called here, and not by the ledger
         deny: dict[str, str]  # what the tool gates refuse, with the sentence
         attended: bool
@@ -206,12 +207,22 @@ if TYPE_CHECKING:
         before: int  # tokens in the conversations that had the run before
         lost: bool  # and nobody knows how many
 
+    class Tally(TypedDict, total=False):
+        """What counts against a run, beside its ledger: no damage makes it less."""
+
+        opened: Any  # the row that opened the round
+        early: int
+        marks: dict[str, Any]  # by item, as `ItemMark` has them
+        ended: Any  # the row of an end that was no pass
+
     class Mark(TypedDict, total=False):
-        """The end of the session's ledger, as this row knows it."""
+        """The end of a ledger, as it is kept apart from it: in a session's row, or in `mark.json`."""
 
         seq: int
         digest: str
         known: dict[str, list[object]]  # by number, the digests of rows
+        damaged: list[str]  # when the ledger was found to be damaged
+        counts: Tally
 
     class SessionRow(TypedDict, total=False):
         """`sessions.ID` of the runtime file."""

@@ -222,7 +222,7 @@ def over(row: SessionRow) -> Works:
 
 def is_blocked(summary: Summary) -> bool:
     """Whether it waits for something that nobody's answer brings."""
-    return summary.get("state") == "waiting" and summary.get("waitsFor") in ("outside", "damage")
+    return summary.get("state") == "waiting" and summary.get("waitsFor") == "outside"
 
 
 def was_cancelled(summary: Summary) -> bool:
@@ -261,9 +261,20 @@ def can_be_resumed(row: SessionRow) -> bool:
 
 
 def change_session(
-    state: str, session_id: str, decide: Callable[[SessionRow | None], Change], *, actor: str, now: float, wait: float
+    state: str,
+    session_id: str,
+    decide: Callable[[SessionRow | None], Change],
+    *,
+    actor: str,
+    now: float,
+    wait: float,
+    checks: bool = False,
 ) -> Any:
-    """Decide on a session's row and carry it out: ledger first, then the snapshot, so a crash loses no decision."""
+    """Decide on a session's row and carry it out: ledger first, then the snapshot, so a crash loses no decision.
+
+    A ledger whose end is not where the row says it is was damaged: it goes on after the last whole row. With `checks`
+    every row is looked at.
+    """
     from omo.state import ledger
 
     if not session_id:
@@ -280,13 +291,19 @@ def change_session(
         except Unreadable:  # whoever writes keeps the bytes aside
             old = None
         path = os.path.join(directory, paths.EVENTS)
-        head = None
+        head, damaged = None, None
         if old is not None:
             head = ledger.head_of(path)
-            old = caught_up(state, session_id, old, head)
+            damaged = _damaged(state, session_id, old, head, checks=checks)
+            if damaged is None:
+                old = caught_up(state, session_id, old, head)
+            else:
+                old = _doubted(old, ledger.Head(row=damaged.whole[-1] if damaged.whole else None))
         change = decide(old)
         if change.row is None:
             return change.answer
+        if damaged is not None:
+            head = _go_on_after(path, damaged, change, now)
         row = _recorded(state, path, old, head, change, actor=actor, now=now)
 
         def put(runtime: Runtime) -> None:
@@ -296,6 +313,41 @@ def change_session(
 
         _update(state, put, now, deadline)
         return change.answer
+
+
+def _damaged(
+    state: str, session_id: str, row: SessionRow, head: ledger.Head, *, checks: bool = False
+) -> ledger.Chain | None:
+    """Return the ledger of a session if it is damaged. Where its end is as the row says, only `checks` reads it all."""
+    mark = row.get("ledger", {})
+    if not checks and (mark.get("seq", 0), mark.get("digest", head.digest)) == (head.seq, head.digest):
+        return None
+    chain = read_chain(state, session_id, row)
+    return chain if chain.problems else None
+
+
+def _go_on_after(path: str, damaged: ledger.Chain, change: Change, now: float) -> ledger.Head:
+    """Keep a damaged ledger aside, and have the change say so in what goes on. Return where that goes on."""
+    from omo.state import ledger
+
+    assert change.row is not None
+    repaired, head = ledger.keep_aside(path, damaged.whole, change.row.get("ledger", {}), now)
+    run = part(part(change.row, "work"), "ulw").get("run")
+    event: Any = {**repaired, "run": run}
+    change.events = [event, *change.events]
+    change.row = {**change.row, "ledger": head.mark}
+    return head
+
+
+def mend_session(state: str, session_id: str, *, actor: str, now: float, wait: float) -> bool:
+    """Go on after the last whole row of a session's ledger, if that is damaged. Return whether it was."""
+    if not chain_problems(state, session_id):
+        return False
+
+    def decide(row: SessionRow | None) -> Change:
+        return Change(True, row)
+
+    return bool(change_session(state, session_id, decide, actor=actor, now=now, wait=wait, checks=True))
 
 
 def _recorded(
@@ -379,7 +431,7 @@ def caught_up(state: str, session_id: str, row: SessionRow, head: ledger.Head | 
 
     head = head or ledger.head_of(paths.events_file(state, session_id))
     ahead = _ahead(head, row)
-    if ahead is None:
+    if ahead is None or _damaged(state, session_id, row, head) is not None:
         return _doubted(row, head)
     return {**ahead, "ledger": {**row.get("ledger", {}), **head.mark}}
 
@@ -456,25 +508,24 @@ def chain_problems(state: str, session_id: str) -> list[str]:
 
 
 def read_chain(state: str, session_id: str, row: SessionRow) -> ledger.Chain:
-    """A session's whole ledger, held against the mark of its row."""
+    """Return the rows of a session's ledger that are whole, and what is wrong with it beside the mark of its row."""
     from omo.state import ledger
 
     path = paths.events_file(state, session_id)
     chain = ledger.read_chain(path, row.get("ledger", {}), f"the row of session {session_id}")
-    chain.rows = ownership.believed(state, chain.rows)
+    chain.rows = ownership.believed(state, chain.whole)
     return chain
 
 
 def vouched_rows(state: str, session_id: str, row: SessionRow | None = None) -> list[SessionEvent]:
-    """A session's ledger, in which hooks and gates say what they saw. One that is not as omo wrote it, or that nobody
-    can read, vouches for nothing. `row` is the session's, where it was read already."""
+    """Return what hooks and gates saw in a session, as far as its ledger is whole. `row` is the session's, if it was
+    read already."""
     try:
         if row is None:
             row = session(state, session_id) or EMPTY
-        chain = read_chain(state, session_id, row)
+        return read_chain(state, session_id, row).rows if session_id else []
     except Unreadable:
         return []
-    return [] if chain.problems or not session_id else chain.rows
 
 
 def whole_rows(state: str, session_id: str, row: SessionRow) -> list[SessionEvent]:

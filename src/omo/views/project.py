@@ -318,7 +318,7 @@ def look_at(
 
     works = works_of(Viewer(context, name, brief.row, caller=caller, files=files, for_next=for_next))
     try:
-        problems = [f"the session's ledger: {problem}" for problem in caller.chain.problems]
+        problems = [*caller.damage_lines]
     except Unreadable as error:
         problems = [error.message]
     problems += runtime.in_doubt(brief.row)

@@ -407,17 +407,6 @@ class SessionGates:
         is_same = not chain.problems and self._is_read_to_the_end_of(row)
         return is_same and self._elsewhere == _pinned_elsewhere(runtime.sessions(self.state), self.session)
 
-    def require_whole(self) -> None:
-        """Refuse a ledger that somebody changed. What the row says matters less: it is written anew."""
-        problems = self.chain.problems if self.chain is not None else []
-        if problems:
-            repair = f"omo ledger repair --session {self.session}"
-            raise Refused(
-                f"the ledger of session {self.session} is damaged",
-                fix=f"the user runs, in a terminal of their own: {repair} (all bytes are kept)",
-                defects=problems,
-            )
-
     def _take(self, row: SessionRow | None, sessions: Mapping[str, SessionRow]) -> Chain:
         self.row = row
         self.chain = runtime.read_chain(self.state, self.session, row or EMPTY)

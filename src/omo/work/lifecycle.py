@@ -1,10 +1,10 @@
-"""What happens to runs of every workflow alike: they are needed whole, given up, cleared."""
+"""What happens to runs of every workflow alike: they are given up, put aside, cleared."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from omo import masking, table
@@ -13,10 +13,9 @@ from omo.state import runtime, store
 from omo.state.rows import EMPTY, without
 from omo.state.runtime import OPEN_STATES
 from omo.text import clip
-from omo.work import left_open, naming, outcome, requests, room
+from omo.work import damage, left_open, naming, outcome, requests, room
 from omo.work import session as rows
-from omo.work.publish import publish_damage
-from omo.work.run import Caller, Kind, Run, S, load
+from omo.work.run import Caller, Kind, S, load
 from omo.work.status import NextStep, command
 
 TYPE_CHECKING = False
@@ -62,17 +61,10 @@ def make_way_notes(caller: Caller, kind: str) -> list[str]:
     return notes
 
 
-def require(kind: Kind[S], caller: Caller, named: str = "", make: Callable[..., Run[S]] = Run) -> Run[S]:
-    """The run, whole. Refused where there is none, or where it is damaged: then the work waits for the user."""
-    run = load(kind, caller, named, make)
-    if run is None:
-        others = left_by_others(kind.name, caller)
-        fix = f"omo resume {shlex.quote(others[0])} takes up that of another session; or " if others else ""
-        raise Refused(f"session {caller.session} has no {kind.what}", fix=fix + kind.start)
-    if run.problems:
-        publish_damage(run)
-    run.require_whole()
-    return run
+def nothing_begun(kind: Kind[S], caller: Caller) -> Refused:
+    others = left_by_others(kind.name, caller)
+    fix = f"omo resume {shlex.quote(others[0])} takes up that of another session; or " if others else ""
+    return Refused(f"session {caller.session} has no {kind.what}", fix=fix + kind.start)
 
 
 def not_shown(kind: Kind[S], caller: Caller, fix: str) -> Refused | None:
@@ -128,8 +120,7 @@ def clear(
 ) -> Cleared | None:
     """Start from nothing: the run's directory is kept under another name. None where there is nothing to clear.
 
-    This is also how damage is sealed, which only the user may do. `unfinished` is what the workflow knows to be open
-    besides; for `left` see `forget_summary`.
+    `unfinished` is what the workflow knows to be open besides; for `left` see `forget_summary`.
     """
     run = load(kind, caller)
     summary = caller.summary(kind.name)
@@ -138,10 +129,10 @@ def clear(
     problems: list[str] = []
     is_open = runtime.is_open(summary) or bool(unfinished)
     if run is not None:
+        if caller.by != "user":
+            damage.require_going_on(run)
         problems = run.problems
         is_open = is_open or (run.state is not None and run.state.is_open)
-        if problems and caller.by != "user":
-            raise run.damage()
     if caller.by != "user" and run is None and runtime.has_ended(summary) and runtime.is_untold(summary):
         return None  # an earlier clear is still to be shown
     if (is_open or problems) and not force:

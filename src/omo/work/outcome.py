@@ -25,6 +25,8 @@ OPENINGS = {
 }
 LONGEST = 500
 MOST_EXCEPTIONS = 5
+NOBODY = "nobody"  # let something through: it happened
+ITS_LEDGER = "its ledger"
 NO_TEST = "no test names it"
 NOBODY_SAYS = "nothing says how it ended"
 
@@ -58,9 +60,10 @@ def exception(what: str, by: str, why: str) -> LetThrough:
     return {"what": what, "by": by, "why": why}
 
 
-def repaired(row: Mapping[str, object]) -> LetThrough:
-    """What an end names of a ledger that was damaged meanwhile: nobody knows what the lost rows said."""
-    return exception(f"its ledger was damaged after row {row.get('row')}", str(row.get("actor")), "omo ledger repair")
+def damaged(name: str, row: Mapping[str, object]) -> LetThrough:
+    """Return what an end names of a ledger that was damaged meanwhile."""
+    why = "nobody knows what the lost rows said"
+    return exception(f"{name} was damaged after row {row.get('row')}", NOBODY, why)
 
 
 def of(summary: Mapping[str, Any]) -> Outcome:
@@ -165,7 +168,7 @@ def beside(failing: list[str], not_run: list[str]) -> Outcome:
 
 def exception_in_words(let_through: LetThrough) -> str:
     what, by, why = (clip(let_through[key], 200) for key in ("what", "by", "why"))
-    return f"{what} (let through by the {by}: {why})"
+    return f"{what} ({why})" if by == NOBODY else f"{what} (let through by the {by}: {why})"
 
 
 def _worse(first: str, second: str) -> str:

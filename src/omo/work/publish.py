@@ -77,27 +77,6 @@ def _reopened(caller: Caller, kind: str, row: SessionRow | None) -> runtime.Chan
     return runtime.Change(True, after, [{"kind": bound.REOPENED, "work": kind, "changed": changed}])
 
 
-def publish_damage(run: Run[Any]) -> None:
-    """Damage that only the user can mend: the work waits for them, and the agent is let go. What is over stays so."""
-    caller, kind = run.caller, run.kind.name
-    why = f"the ledger of {run.kind.what} {run.id} is not as omo wrote it ({clip(run.problems[0], 100)})"
-
-    def decide(row: SessionRow | None) -> runtime.Change:
-        old = (row or EMPTY)["work"].get(kind, {})
-        if old.get("run") != run.id or not runtime.is_open(old):
-            return runtime.Change(None)
-        return damaged(caller, row, kind, why, f"{run.repair.line} {run.repair.after}")
-
-    caller.change(decide, caller.holder(kind, run.id))
-
-
-def damaged(caller: Caller, row: SessionRow | None, kind: str, why: str, repair: str) -> runtime.Change:
-    """A row whose work waits for the user, who alone can repair its ledger."""
-    question = f"Run in a terminal of your own: {repair}."
-    waits: Summary = {"state": "waiting", "waitsFor": "damage", "why": why, "question": question, "told": False}
-    return changed(caller, row, kind, {**(row or EMPTY)["work"].get(kind, {}), "next": None, "own": True, **waits})
-
-
 def note_given_up(run: Run[Any], what: str, why: str) -> None:
     """In the row of the session that had it: every later end of that session names it."""
 

@@ -19,16 +19,16 @@ from omo.errors import BadInput, Refused, Unreadable
 from omo.settings import DEFAULT_LIMITS
 from omo.state import ownership, runtime, store
 from omo.state.journal import Journal
+from omo.state.ledger import MOST_DAMAGE
 from omo.state.rows import EMPTY
 from omo.text import clip
 from omo.work import naming
-from omo.work.status import USER_RUNS, Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.ledger import Chain
     from omo.state.ledger_rows import SessionEvent
-    from omo.state.rows import Limits, SessionRow, Summary
+    from omo.state.rows import Limits, SessionRow, Summary, Tally
 
 MOST_LISTED = 10
 MOST_BYTES_IN_A_ROW = 240 * 1024
@@ -43,6 +43,8 @@ class State(Protocol):
     def session(self) -> str: ...
     @property
     def root(self) -> str: ...
+    @property
+    def counts(self) -> Tally: ...
 
 
 S = TypeVar("S", bound=State)
@@ -82,25 +84,23 @@ class Caller:
 
     @cached_property
     def chain(self) -> Chain:
-        """This session's ledger with what is wrong with it. Raises Unreadable."""
+        """Return this session's ledger: the rows that are whole, and what is wrong with it. Raises Unreadable."""
         return runtime.read_chain(self.state, self.session, self.row())
 
     @property
-    def damage(self) -> str:
-        """Why nothing in that ledger can be believed; empty where all of it can."""
-        try:
-            problems = self.chain.problems
-        except Unreadable as error:
-            return error.message
-        if not problems:
-            return ""
-        what = f"the ledger of session {self.session} is not as omo wrote it, so it proves nothing"
-        return f"{what}: {clip(problems[0], 200)}"
+    def damage_lines(self) -> tuple[str, ...]:
+        """Return what becomes of a damaged ledger of the session, in a line; none if it is whole."""
+        if not self.chain.problems:
+            return ()
+        return (damage_in_words(f"session {self.session}", len(self.chain.whole)),)
 
     @property
     def events(self) -> list[SessionEvent]:
-        """What hooks and gates saw in this session."""
-        return [] if self.damage or not self.session else self.chain.rows
+        """What hooks and gates saw in this session, as far as its ledger is whole."""
+        try:
+            return self.chain.rows if self.session else []
+        except Unreadable:
+            return []
 
     def summary(self, kind: str, session: str = "") -> Summary:
         """What hooks were told of a session's work of one kind."""
@@ -108,10 +108,9 @@ class Caller:
 
     def holder(self, kind: str, run: str) -> str:
         """The session whose row names a run; this one where none does."""
-        if self.summary(kind).get("run") == run:
-            return self.session
-        for session in self.session_rows:
-            if self.summary(kind, session).get("run") == run:
+        for session in (self.session, *self.session_rows):
+            summary = self.summary(kind, session)
+            if summary.get("run") == run or run in summary.get("runs", []):
                 return session
         return self.session
 
@@ -214,35 +213,37 @@ class Run(Generic[S]):
         self.id = run_id
         self.directory = directory or kind.directory(caller.state, run_id)
         self.named = run_id if named else ""  # by --run: it may be another session's
-        self.journal = Journal(self.directory, caller.state)
+        self.journal = Journal(self.directory, caller.state, self._counts)
         self.rows: list[Any] = []
         self.problems: list[str] = []
         self.state: S | None = None
-        self.can_go_on = True  # where it is damaged: what is whole of it is a run
+        self.is_lost = False  # too much of it is damaged for it to go on
+        self.why_lost = ""
         self._load()
 
     def _load(self) -> None:
-        """Of a damaged ledger only what is whole counts, for whoever looks as for the user who repairs it; if not even
-        its beginning is, all that can be read is shown."""
+        """Read the run. Of a damaged ledger the rows up to the last whole one count, and what its mark has counted."""
+        self.is_lost, self.why_lost = False, ""
         self.rows, self.problems = self.journal.read()
-        self.can_go_on = True
         if self.problems:
-            whole = self.journal.whole()
-            self.can_go_on = can_go_on(self.kind, whole, self.id)
-            self.rows = whole if self.can_go_on else self.rows
+            repaired = self.journal.repaired(self.caller.by, self.caller.now)
+            self.is_lost = repaired["times"] >= MOST_DAMAGE
+            self.why_lost = "its ledger was damaged a second time"
+            self.rows.append(repaired)
         try:
             self.state = self.kind.fold(self.rows, self.id)
         except Unreadable as error:
             self.state = None
             self.problems.append(error.message)
-            self.can_go_on = False
         if self.state is None and not self.problems:
             self.problems = [f"{self.directory} is gone"]
+        if self.state is None:
+            self.is_lost, self.why_lost = True, f"not even the beginning of its ledger is whole ({self.problems[0]})"
 
     def require_whole(self) -> S:
-        """Refused where its ledger is not as omo wrote it, or where it belongs to another directory."""
-        if self.problems or self.state is None:
-            raise self.damage()
+        """Return the run as its whole rows tell it. Refused if it is lost, or if it belongs to another directory."""
+        if self.is_lost or self.state is None:
+            raise self.lost()
         root = self.state.root
         if root and root != self.caller.here:
             if os.path.isdir(root):
@@ -251,21 +252,16 @@ class Run(Generic[S]):
             self.append({"kind": "moved", "root": self.caller.here})  # the project was moved, and the run goes along
         return self.state
 
-    def damage(self) -> Refused:
-        """Nothing is judged or added on a damaged ledger, and only the user repairs it."""
-        what = f"the ledger of {self.kind.what} {self.id} is not as omo wrote it, so nothing counts that rests on it"
-        return Refused(what, fix=self.repair.text, defects=self.problems)
+    def lost(self) -> Refused:
+        return Refused(f"{self.kind.what} {self.id} cannot go on: {clip(self.why_lost, 300)}", fix=self.kind.start)
 
     @property
-    def repair(self) -> Command:
-        """What mends damage. The user's terminal knows no session, so their command names it."""
-        session = self.caller.holder(self.kind.name, self.id)
-        if not self.can_go_on or self.state is None:
-            clear = ("omo", "state", "clear", "--mode", self.kind.name, "--force", "--session", session)
-            after = f"(not even its beginning is whole; all bytes are kept), then {self.kind.start}"
-            return Command(clear, USER_RUNS, after)
-        after = f"(all bytes are kept, and it goes on from row {len(self.rows)}, the last that is whole)"
-        return Command(("omo", "ledger", "repair", "--session", session), USER_RUNS, after)
+    def damage_lines(self) -> tuple[str, ...]:
+        """Return what becomes of its damaged ledger, in a line; none if it is whole."""
+        if not self.problems:
+            return ()
+        row = None if self.is_lost else len(self.rows) - 1
+        return (damage_in_words(f"{self.kind.what} {self.id}", row),)
 
     def append(self, *events: Mapping[str, Any]) -> None:
         self.change(lambda state: (None, list(events)))
@@ -275,8 +271,8 @@ class Run(Generic[S]):
 
         def under_lock(rows: list[Any]) -> tuple[A, Sequence[Mapping[str, Any]]]:
             self._load()
-            if self.problems and rows:
-                raise self.damage()
+            if self.is_lost and rows:
+                raise self.lost()
             answer, events = decide(self.state)
             check_sizes(events)
             return answer, events
@@ -287,28 +283,35 @@ class Run(Generic[S]):
         return answer
 
     def change_whole(self, decide: Callable[[S], tuple[A, Sequence[Mapping[str, Any]]]]) -> A:
-        """The same for a run that has begun: refused where its ledger is not as omo wrote it."""
+        """The same for a run that has begun and can go on."""
 
         def on_whole(state: S | None) -> tuple[A, Sequence[Mapping[str, Any]]]:
-            if self.problems or state is None:
-                raise self.damage()
+            if self.is_lost or state is None:
+                raise self.lost()
             return decide(state)
 
         return self.change(on_whole)
 
+    def _counts(self, rows: list[Any]) -> Tally:
+        """Return what these rows count against the run."""
+        try:
+            state = self.kind.fold(rows, self.id)
+        except Unreadable:
+            return {}
+        return state.counts if state is not None else {}
 
-def can_go_on(kind: Kind[S], whole: list[Any], run_id: str) -> bool:
-    """Whether rows that are whole are enough of a run to go on with."""
-    try:
-        return kind.fold(whole, run_id) is not None
-    except Unreadable:
-        return False
+
+def damage_in_words(what: str, row: int | None) -> str:
+    """Say of a damaged ledger what the next command that writes will make of it; `row` is None if nothing goes on."""
+    if row is None:
+        return f"the ledger of {what} is damaged: nothing goes on from it, and the next command ends it"
+    return f"the ledger of {what} is damaged: it goes on from row {row} at the next command"
 
 
 def load(kind: Kind[S], caller: Caller, named: str = "", make: Callable[..., Run[S]] = Run) -> Run[S] | None:
     """`--run`, else the run that the session's row names, else its newest one, which a crash may have left unnamed.
 
-    A newest one that nobody can read is not passed over: only the user repairs it. `make` is the workflow's own class.
+    `make` is the workflow's own class.
     """
     if named:
         require_known(kind, caller, named)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo import masking
 from omo.clock import seconds, stamp
-from omo.state.rows import EMPTY, claimed, without
+from omo.state.rows import EMPTY, without
 from omo.state.runtime import (
     CANCELLED,
     OPEN_STATES,
@@ -19,7 +19,6 @@ from omo.state.runtime import (
     let_go,
     over,
     standing,
-    unvouched,
     was_cancelled,
     was_let_go,
     work_in,
@@ -203,10 +202,10 @@ def run_and_base(before: SessionRow | None, armed: SessionRow, base: Base | None
     return {"run": run, "base": base} if base and run != last_run(before) else {"run": run}
 
 
-def give_up(row: SessionRow, run: str, what: str, why: str) -> SessionRow:
+def give_up(row: SessionRow, run: str, what: str, why: str, by: str = "agent") -> SessionRow:
     """The agent gave work up. The next Stop tells it, and so does every end after it: a plan of three steps was given
     up once, one of a single step made in its place, and the last that the user read was "done, proven"."""
-    let_through = outcome.exception(clip(what, LONGEST_GIVEN_UP), "agent", clip(why, LONGEST_GIVEN_UP))
+    let_through = outcome.exception(clip(what, LONGEST_GIVEN_UP), by, clip(why, LONGEST_GIVEN_UP))
     entry: GivenUp = {"run": run, **let_through}
     others = taken_up_again(row, run)
     return {**others, "givenUp": [*others.get("givenUp", []), entry][-MOST_GIVEN_UP:]}
@@ -215,7 +214,7 @@ def give_up(row: SessionRow, run: str, what: str, why: str) -> SessionRow:
 def note_lost_record(row: SessionRow) -> SessionRow:
     """Somebody removed the record of the project while the session was on. Every later end of the session names it."""
     what = "the record that omo keeps of this project outside it was removed"
-    lost = outcome.exception(what, "nobody", "what was pinned or allowed before counts no more")
+    lost = outcome.exception(what, outcome.NOBODY, "what was pinned or allowed before counts no more")
     entry: GivenUp = {"run": LOST_RECORD, **lost}
     others = taken_up_again(row, LOST_RECORD)
     return {**others, "givenUp": [*others.get("givenUp", []), entry][-MOST_GIVEN_UP:]}
@@ -415,11 +414,7 @@ def wait_for_host(row: SessionRow, why: str) -> SessionRow:
 
 def end_wait_for_host(row: SessionRow) -> SessionRow:
     """The host works again, with or without a word of the user's."""
-    return _woken_from(row, "host")
-
-
-def _woken_from(row: SessionRow, whom: WaitsFor) -> SessionRow:
-    waiting = [(kind, summary) for kind, summary in work_in(row, "waiting") if summary.get("waitsFor") == whom]
+    waiting = [(kind, summary) for kind, summary in work_in(row, "waiting") if summary.get("waitsFor") == "host"]
     return _with_work(row, {kind: _active(summary) for kind, summary in waiting}) if waiting else row
 
 
@@ -681,21 +676,6 @@ def in_doubt(row: SessionRow, doubts: dict[str, str]) -> SessionRow:
         # When the files were looked at says nothing of them any more.
         work[kind] = {**without(summary, "at"), "outcome": at_best}
     return _with_work(row, work)
-
-
-def disowned(row: SessionRow) -> SessionRow:
-    """What the state let go and the ledger does not vouch for is over, and only a person sets it going again."""
-    work: Work = {}
-    for kind in unvouched(row):
-        summary = row["work"][kind]
-        ended = outcome.not_proven(f"the state called it {claimed(summary)}, and the ledger did not")
-        work[kind] = {**_active(summary), "state": "ended", "endedBy": "repaired", "outcome": ended}
-    return _with_work(row, work)
-
-
-def mended(row: SessionRow) -> SessionRow:
-    """The user repaired ledgers: what waited for that goes on."""
-    return _woken_from(row, "damage")
 
 
 def not_shown_on(row: SessionRow) -> Works:

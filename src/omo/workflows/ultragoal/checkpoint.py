@@ -26,7 +26,8 @@ from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, GateSubject, Inspec
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
 from omo.workflows.ultragoal.goals import SAY_WHAT_WAS_SEEN, start_next
 from omo.workflows.ultragoal.next_step import tool_step
-from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt
+from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.rows import PlanRow, Receipt
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 
 MOST_WEAKENED = 20  # in a receipt
@@ -68,7 +69,6 @@ def _require_passing(
 ) -> Inspection:
     """Return what a gate that passes rests on. Refused with each defect, or with what is missing of one that omo filled
     in."""
-    artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
     inspection = Inspection(defects=missing) if missing else inspect(gate, subject)
     if inspection.defects:
         raise Refused(
@@ -106,7 +106,7 @@ def subject_of(run: PlanRun, goal: Goal, gate_file: str = "") -> GateSubject:
         root=Path(caller.root),
         state=caller.state,
         goal=f"ultragoal/{plan.run}/{goal.id}",
-        started_at=seconds(goal.started_at or plan.created_at),
+        started_at=seconds(goal.started_at or plan.started_at),
         changed=changed,
         control_globs=control_globs,
         name=goal.id,
@@ -150,7 +150,7 @@ def complete(
     plan = run.require_plan()
     goal = plan.goal(name)
     require_cited(run.caller, "--evidence", [evidence])
-    goal.require("complete")
+    plan.require(name, "complete")
     if step := tool_step(run, plan, goal):
         raise Refused(f"{goal.id} cannot be completed: {step.why}", fix=step.command)
     plan.tool.require_same(goal_json)
@@ -192,7 +192,7 @@ def _close(run: PlanRun, name: str, evidence: str, gate: Json, facts: Receipt) -
 
     def decide(plan: Plan) -> tuple[str | None, list[PlanRow]]:
         goal = plan.goal(name)
-        goal.require("complete")
+        plan.require(name, "complete")
         closed: PlanRow = {
             "kind": "goal_checkpointed",
             "goalId": name,

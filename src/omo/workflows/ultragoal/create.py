@@ -22,7 +22,8 @@ from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.brief import Brief, has_goals, parse, same_words
 from omo.workflows.ultragoal.flow import items_of
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import CREATED, POINTER, PlanRow
+from omo.workflows.ultragoal.plan import POINTER
+from omo.workflows.ultragoal.rows import CREATED, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan
 
 
@@ -30,8 +31,6 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     """Make the new plan. An unfinished one before it is archived by --force, or if the user asked for another;
     `archived` says where to."""
     caller, before = run.caller, run.plan
-    if run.problems and not (force and caller.by == "user"):
-        raise run.damage()
     require_room(ULTRAGOAL.name, caller)
     user = replaces(caller, ULTRAGOAL.name)
     force = force or user is not None
@@ -75,7 +74,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
 
 def _left_to_end(run: PlanRun) -> NextStep | None:
     """Return what a plan lacks whose goals are all closed: until then nobody is told how it ended."""
-    if run.plan is None or run.problems or run.plan.is_open or run.plan.outcome is not None:
+    if run.plan is None or run.plan.is_open or run.plan.outcome is not None:
         return None
     step = next_step(run)
     return None if step.action == "done" else step
@@ -94,7 +93,7 @@ def _first_asked(run: PlanRun, typed: list[SessionEvent]) -> SessionEvent:
 
 
 def _made_at(run: PlanRun) -> str:
-    return run.plan.created_at if run.plan is not None else ""
+    return run.plan.started_at if run.plan is not None else ""
 
 
 def _left_out(text: str, brief: Brief) -> list[str]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from omo.state.rows import read_base
 from omo.text import clip, listed
-from omo.work import outcome, requests, task_documents
+from omo.work import damage, outcome, requests, task_documents
 from omo.work.bound import files_of_end
 from omo.work.files import Files
 from omo.work.gates import fold
 from omo.workflows.ultragoal import receipts, reviewers
-from omo.workflows.ultragoal.plan import ENDED, MOST_NAMED, NOT_REVIEWED, Plan
+from omo.workflows.ultragoal.plan import MOST_NAMED, NOT_REVIEWED, Plan
 from omo.workflows.ultragoal.reviewers import ARCHITECT, CLEAN, INDEPENDENT, REQUEST
+from omo.workflows.ultragoal.rows import ENDED
 from omo.workflows.ultragoal.run import PlanRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Outcome
-    from omo.workflows.ultragoal.plan import PlanRow, Receipt
+    from omo.workflows.ultragoal.rows import PlanRow, Receipt
 
 MOST_TITLES = 4
 LONGEST_TITLE = 40
@@ -36,7 +37,7 @@ def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
     and no file was changed after the last receipt."""
     titles = listed([f"{goal.id} {clip(goal.title, LONGEST_TITLE)!r}" for goal in plan.required], MOST_TITLES)
     facts = [f"{plan.tally} ({titles})"]
-    asked = requests.rows_since(run.caller.events, "ultragoal", plan.created_at)
+    asked = requests.rows_since(run.caller.events, "ultragoal", plan.started_at)
     allowed_changes = fold(run.caller.events, None).allowed_changes
     began = read_base(plan.started.get("files"))
     lost = task_documents.doubts(run.caller.root, asked, allowed_changes, began)
@@ -46,10 +47,11 @@ def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
     if not doubts:
         facts.append("omo:architect and omo:qa were seen to find each clean")
         facts.append(f"{ARCHITECT} found all of it there that the user asked for with /omo:ultragoal, as they typed it")
+    lost_rows = damage.exceptions(run.caller, plan.started_at)
     allowed: list[str] = []
     for goal in plan.required:
         allowed += goal.receipt.get("allowed") or []
-    return outcome.finished(outcome.JUDGED, facts, doubts, plan.exceptions, dict.fromkeys(allowed))
+    return outcome.finished(outcome.JUDGED, facts, doubts, [*plan.exceptions, *lost_rows], dict.fromkeys(allowed))
 
 
 def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
@@ -57,7 +59,7 @@ def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
     with a note where a payment API was wanted."""
     if not reviewers.requests_of(run, plan):
         return ["no hook heard the user say what they want, so the goals are the agent's word for it"]
-    asked_at = max([plan.created_at, *(str(row["ts"]) for row in reviewers.asked_later(run, plan))])
+    asked_at = max([plan.started_at, *(str(row["ts"]) for row in reviewers.asked_later(run, plan))])
     no_receipt: Receipt = {}
     issued = [goal.receipt for goal in plan.required if goal.receipt]
     newest = max(issued, key=lambda receipt: str(receipt.get("verifiedAt")), default=no_receipt)

@@ -8,7 +8,8 @@ from pathlib import Path
 from omo.engine.case import CaseItem
 from omo.engine.flow import Flow, ItemMark, ItemStatus, RoundStep
 from omo.workflows.ultragoal.brief import Brief, parse
-from omo.workflows.ultragoal.plan import CREATED, ENDED, Plan
+from omo.workflows.ultragoal.plan import Plan
+from omo.workflows.ultragoal.rows import CREATED, ENDED
 
 
 def turn(mark: ItemMark, result: str, iteration: int) -> ItemMark:
@@ -40,13 +41,54 @@ FLOW = Flow(
     read=read,
     turn=turn,
     statuses=(
-        ItemStatus("pending", "open", "To do"),
-        ItemStatus("active", "active", "Under way"),
-        ItemStatus("complete", "done", "Complete"),
-        ItemStatus("failed", "failed", "Failed"),
-        ItemStatus("blocked", "waiting", "Blocked"),
-        ItemStatus("review_blocked", "waiting", "What its review found is open"),
-        ItemStatus("superseded", "cut", "Superseded"),
+        ItemStatus(
+            "pending",
+            "open",
+            "To do",
+            may=("blocked", "split", "revise"),
+            way="omo ultragoal complete-goals starts it, once no other goal is under way",
+        ),
+        ItemStatus(
+            "active",
+            "active",
+            "Under way",
+            may=("complete", "failed", "blocked", "review"),
+            way="omo ultragoal checkpoint --goal-id {id} --status complete|failed|blocked --evidence TEXT; one that is "
+            "blocked can be replaced",
+        ),
+        ItemStatus(
+            "complete",
+            "done",
+            "Complete",
+            may=("complete", "review"),
+            way="what is complete stays so; findings reopen it: omo ultragoal record-review-blockers --goal-id {id} "
+            "--objective TEXT --evidence TEXT",
+        ),
+        ItemStatus(
+            "failed",
+            "failed",
+            "Failed",
+            may=("complete", "failed", "blocked", "review"),
+            way="omo ultragoal complete-goals --retry-failed; or omo ultragoal checkpoint --goal-id {id} "
+            "--status blocked --evidence TEXT: one that is blocked can be replaced",
+        ),
+        ItemStatus(
+            "blocked",
+            "waiting",
+            "Blocked",
+            may=("blocked", "split", "supersede"),
+            way="omo ultragoal complete-goals --retry-blocked, or replace it: omo ultragoal steer --kind "
+            "mark_blocked_superseded|split_subgoal --goal-id {id} --evidence TEXT --rationale TEXT",
+        ),
+        ItemStatus(
+            "review_blocked",
+            "waiting",
+            "What its review found is open",
+            may=("review", "supersede"),
+            way="close its blockers first (omo ultragoal status), or omo ultragoal steer --kind "
+            "mark_blocked_superseded --goal-id {id} --evidence TEXT --rationale TEXT",
+        ),
+        ItemStatus("superseded", "cut", "Superseded", way="other goals took its place: omo ultragoal status"),
     ),
     begins_as="pending",
     steps=(

@@ -16,7 +16,8 @@ from omo.work.run import caller_of
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.end import end_of
 from omo.workflows.ultragoal.next_step import next_step, tool_step
-from omo.workflows.ultragoal.plan import Plan, PlanRow
+from omo.workflows.ultragoal.plan import Plan
+from omo.workflows.ultragoal.rows import PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, run_of, writes
 from omo.workflows.ultragoal.session_goal import MOVES, NO_GOAL, REFUSALS, ToolGoal, after
 
@@ -43,13 +44,12 @@ def register(commands: options.Commands) -> None:
 def get(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
     if run.problems and run.plan is None:
-        raise Unreadable(run.problems[0], fix=run.repair.text)
+        raise Unreadable(run.problems[0], fix="omo state clear --mode ultragoal --force keeps it aside")
     goal = run.plan.tool if run.plan is not None else NO_GOAL
     data: Json = {"goal": goal.render()}
     notes = []
-    if run.problems:
-        data["problems"] = run.problems
-        notes = [f"the plan's ledger is damaged: {problem}" for problem in run.problems] + [run.repair.text]
+    if run.damage_lines:
+        data["problems"] = notes = list(run.damage_lines)
     text = _line(goal) if goal.id else f"There is no goal in session {run.caller.session}."
     return Result(data, text, notes=notes)
 

@@ -10,7 +10,8 @@ from omo.json_text import Json
 from omo.proof import artifacts
 from omo.work.lifecycle import require_reason
 from omo.workflows.ultragoal.brief import require_text, same_words, title_of
-from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, new_ids
+from omo.workflows.ultragoal.plan import Goal, Plan, new_ids
+from omo.workflows.ultragoal.rows import PlanRow
 from omo.workflows.ultragoal.run import PlanRun
 
 MOST_OPEN_BLOCKERS = 3
@@ -25,8 +26,6 @@ def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = 
         if plan.active is not None:
             return False, []
         events = start_next(plan, retry_failed=retry_failed, retry_blocked=retry_blocked)
-        if events:
-            artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
         return bool(events), events
 
     started = run.change_plan(decide)
@@ -56,7 +55,7 @@ def set_back(run: PlanRun, name: str, status: str, evidence: str, goal_json: obj
         plan.tool.require_same(goal_json)
         if (goal.status, goal.evidence) == (status, text):
             return False, []
-        goal.require(status)
+        plan.require(name, status)
         return True, [{"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": text}]
 
     return run.change_plan(decide)
@@ -137,7 +136,7 @@ def record_review_blockers(
     def decide(plan: Plan) -> tuple[tuple[str, bool], list[PlanRow]]:
         parent = plan.goal(goal_id)
         plan.tool.require_same(goal_json)
-        parent.require("review")
+        plan.require(parent.id, "review")
         blockers = plan.open_blockers_of(parent.id)
         steering: Json = {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence}
         (name,), new = goals_for(plan.goals, blockers, [(title, finding)], steering)

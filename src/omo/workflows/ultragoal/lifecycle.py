@@ -14,7 +14,8 @@ from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import Caller
 from omo.workflows.ultragoal.next_step import PLANNING
-from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, PlanRow
+from omo.workflows.ultragoal.plan import HANDOFF
+from omo.workflows.ultragoal.rows import HANDED_OFF, MARKED, TAKEN_UP, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan, run_of
 
 CALLEES = [row.kind for row in table.ROWS if row.has_own_ledger and row.kind != ULTRAGOAL.name]
@@ -72,10 +73,10 @@ def clear(caller: Caller, *, force: bool) -> Cleared | None:
 
 
 def problems(caller: Caller) -> dict[str, list[str]]:
-    """Return what is wrong with a goals.json that somebody edited."""
+    """Return by the path of its ledger what is wrong with a goals.json that somebody edited."""
     run = load_plan(caller)
     edited = run.edited_view() if run.plan is not None else ""
-    return {f"ultragoal/{run.id}": [edited]} if edited else {}
+    return {run.journal.path: [edited]} if edited else {}
 
 
 def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:

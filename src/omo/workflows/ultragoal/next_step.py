@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import cast
 
 from omo import table
-from omo.proof import artifacts
 from omo.text import clip
-from omo.work.status import USER_RUNS, Command, NextStep, command
+from omo.work.status import Command, NextStep, command
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
 
@@ -30,31 +29,15 @@ def checkpoint_command(goal: Goal) -> Command:
 
 
 def next_step(run: CaseRun) -> NextStep:
-    if step := _damaged(run):
-        return step
     plan = cast("Plan | None", run.state)
+    if run.is_lost:
+        return NextStep("create-goals", f"the plan cannot go on: {clip(run.why_lost, 160)}", (CREATE_PLAN,))
     if plan is None:
         return NextStep("create-goals", "there is no plan yet", (CREATE_PLAN,))
     for rule in RULES:
         if step := rule(run, plan):
             return step
     return NextStep("done", ALL_COMPLETE)
-
-
-def _damaged(run: CaseRun) -> NextStep | None:
-    """Return what mends a ledger that is not as omo wrote it. Only the user does, and nothing else can be done."""
-    if run.problems:
-        why = f"the plan is not as omo wrote it ({clip(run.problems[0], 160)})"
-        return NextStep("tell-user", why, (run.repair,), "user")
-    if run.state is None or not run.state.is_open:
-        return None
-    if problems := artifacts.ledger_problems(run.caller.state):  # without it no goal can begin and no gate pass
-        why = f"the ledger of evidence is not as omo wrote it ({clip(problems[0], 160)})"
-        repair = command(
-            "omo ledger repair --session", run.caller.session, lead=USER_RUNS, after="(all bytes are kept)"
-        )
-        return NextStep("tell-user", why, (repair,), "user")
-    return None
 
 
 def _away(run: CaseRun, plan: Plan) -> NextStep | None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 from omo.engine.case import Case, CaseItem, CaseRow, ItemResult
-from omo.errors import BadInput, Refused
+from omo.errors import BadInput
 from omo.json_text import Json
-from omo.state.ledger_rows import From
 from omo.text import clip, counted, listed
 from omo.work.agents import FULL
-from omo.work.outcome import exception, repaired
+from omo.work.outcome import ITS_LEDGER, damaged, exception
 from omo.work.run import require_objects
 from omo.workflows.ultragoal import session_goal
+from omo.workflows.ultragoal.rows import NO_RECEIPT, NO_ROW, Handoff, PlanRow, Receipt, Wording
 from omo.workflows.ultragoal.session_goal import LEADS_TO, NO_GOAL, ToolGoal
 
 TYPE_CHECKING = False
@@ -25,94 +25,9 @@ if TYPE_CHECKING:
     from omo.work.viewer import Viewer
 
 
-class Wording(TypedDict):
-    title: str
-    objective: str
-
-
-class SeenReview(TypedDict, total=False):
-    """The word of a reviewer, and what changed since."""
-
-    role: str
-    at: str
-    row: int  # of the session's ledger
-    digest: str
-    verdict: str
-    clean: bool
-    request: str
-    changed: list[str] | None
-
-
-class Receipt(TypedDict, total=False):
-    """What closed a goal; `omo.workflows.ultragoal.receipts` tells whether it still holds."""
-
-    schemaVersion: int
-    receiptId: str
-    receiptKind: str
-    goalId: str
-    verifiedAt: str
-    qualityGateHash: str
-    covers: dict[str, str | None]
-    independence: str
-    agents: list[SeenReview]
-    cleaned: bool
-    exemptions: list[Json]  # evidence that was not run again: `omo.workflows.ultragoal.gate.models.ReplayExempt`
-    artifacts: dict[str, str]  # by path, the digests of what the gate cites
-    weakened: list[str]
-    allowed: list[str]
-    notes: list[str]
-    tree: str
-    by: str
-    letThrough: list[LetThrough]
-
-
-class Handoff(TypedDict):
-    by: str
-    to: str | None  # the workflow
-
-
-class PlanRow(CaseRow, From, total=False):
-    """A row of a plan's ledger, of whichever kind, with what only ultragoal keeps in it."""
-
-    # plan_created
-    git: str
-    brief: str
-    constraints: str
-    goalMode: str
-    objective: str
-    requests: list[str]
-    leftOut: list[str]  # goals that the user typed, and that are none of these
-    # of goals
-    goals: list[Json]  # new ones: id, title, objective, and under `steering` where each came from
-    goalId: str | None
-    status: str
-    evidence: str
-    rationale: str
-    reason: str
-    payload: dict[str, str]
-    qualityGateJson: Json
-    completionVerification: Receipt
-    mutation: str
-    pendingGoalIds: list[str]
-    previousPendingGoalIds: list[str]
-    changedFields: list[str]
-    previous: Wording
-    title: str
-    findings: list[str]
-    classification: str
-    # of the session's goal, and of handoffs
-    goal: str
-    receipts: list[str | None]
-    to: str
-
-
-NO_ROW: PlanRow = {}
-NO_RECEIPT: Receipt = {}
 VERSION = 1
 LONGEST = 120
 MOST_NAMED = 10
-CREATED, ENDED = "plan_created", "plan_ended"
-MARKED, HANDED_OFF, TAKEN_UP = "handoff_marked", "handed_off", "taken_up"
 MODES = ("aggregate", "per-story")
 NOT_REVIEWED = "not reviewed independently"
 HANDOFF = "handoff"  # the phase of a plan that is marked for another workflow, or was given to it
@@ -131,30 +46,6 @@ POINTER = (
     "constraints of its brief; its ledger.jsonl is the record."
 )
 
-# status → what may be done to the goal. Whatever is not here is refused, with the way that leads there.
-MAY = {
-    "pending": ("start", "blocked", "split", "revise"),
-    "active": ("complete", "failed", "blocked", "review"),
-    "failed": ("retry", "complete", "failed", "blocked", "review"),
-    "blocked": ("retry", "blocked", "split", "supersede"),
-    "review_blocked": ("retry", "review", "supersede"),
-    "complete": ("complete", "review"),
-    "superseded": (),
-}
-WAYS_ON = {
-    "pending": "omo ultragoal complete-goals starts it, once no other goal is under way",
-    "active": "omo ultragoal checkpoint --goal-id {id} --status complete|failed|blocked --evidence TEXT; one that is "
-    "blocked can be replaced",
-    "failed": "omo ultragoal complete-goals --retry-failed; or omo ultragoal checkpoint --goal-id {id} "
-    "--status blocked --evidence TEXT: one that is blocked can be replaced",
-    "blocked": "omo ultragoal complete-goals --retry-blocked, or replace it: omo ultragoal steer --kind "
-    "mark_blocked_superseded|split_subgoal --goal-id {id} --evidence TEXT --rationale TEXT",
-    "review_blocked": "close its blockers first (omo ultragoal status), or omo ultragoal steer --kind "
-    "mark_blocked_superseded --goal-id {id} --evidence TEXT --rationale TEXT",
-    "complete": "what is complete stays so; findings reopen it: omo ultragoal record-review-blockers --goal-id {id} "
-    "--objective TEXT --evidence TEXT",
-    "superseded": "other goals took its place: omo ultragoal status",
-}
 CLASSIFY = "omo ultragoal classify-blocker --classification human_blocked"
 TELL = "Tell the agent when that is done."
 
@@ -250,14 +141,6 @@ class Goal:
             overrides.append(f"{counted(len(exempted), 'replay')} exempted")
         return overrides
 
-    def require(self, what: str) -> None:
-        """Refuse what cannot be done to a goal of this status."""
-        if what not in MAY[self.status]:
-            raise Refused(
-                f"goal {self.id} is {self.status}: {what} is not possible from there",
-                fix=WAYS_ON[self.status].format(id=self.id),
-            )
-
 
 def _in_words(wording: Wording) -> str:
     return f"{clip(str(wording['title']), 60)!r} ({clip(str(wording['objective']), 80)})"
@@ -272,15 +155,11 @@ class Plan(Case):
     last: PlanRow = field(default_factory=NO_ROW.copy)  # of the plan itself, not of the session's goal
     tool: ToolGoal = NO_GOAL  # the session's goal
     handoff: Handoff | None = None  # by whom, and to which workflow; None while it is worked on here
-    let_through: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, repairs of its ledger
+    let_through: list[LetThrough] = field(default_factory=list)  # handoffs by the agent, damage of its ledger
 
     @property
     def created(self) -> PlanRow:
         return cast("PlanRow", self.started)
-
-    @property
-    def created_at(self) -> str:
-        return str(self.created["ts"])
 
     @property
     def constraints(self) -> str:
@@ -455,7 +334,7 @@ class Plan(Case):
             case "taken_up":
                 self.handoff = None
             case "repaired":
-                self.let_through.append(repaired(row))
+                self.let_through.append(damaged(ITS_LEDGER, row))
         if kind == "goal_created":
             self.ended = None
         if kind in LEADS_TO:
@@ -623,7 +502,7 @@ def render(plan: Plan) -> dict[str, Any]:
         "goalMode": plan.goal_mode,
         "objective": plan.objective,
         "repository": {"root": plan.root, "git": plan.created["git"], "base": plan.base},
-        "createdAt": plan.created_at,
+        "createdAt": plan.started_at,
         "updatedAt": plan.updated_at,
         "goals": [render_goal(goal) for goal in plan.goals],
     }

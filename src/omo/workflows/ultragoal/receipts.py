@@ -15,7 +15,8 @@ from omo.errors import NotEvaluable
 from omo.json_text import Json
 from omo.text import clip
 from omo.work.files import Files
-from omo.workflows.ultragoal.plan import Goal, Plan, Receipt
+from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.rows import Receipt
 
 SCHEMA = 1
 FINAL, PER_GOAL = "final-aggregate", "per-goal"

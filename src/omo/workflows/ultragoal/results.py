@@ -20,8 +20,8 @@ from omo.workflows.ultragoal.run import PlanRun, gates_of
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.checkpoint import Done
-    from omo.workflows.ultragoal.plan import PlanRow
     from omo.workflows.ultragoal.review import QaReview
+    from omo.workflows.ultragoal.rows import PlanRow
 
 
 MOST_FINDINGS = 50
@@ -45,7 +45,7 @@ def status(run: PlanRun, plan: Plan, shown: Status) -> Result:
     if not plan.is_open and step.action not in ("done", "complete-goal"):
         word = "active"  # without its last receipt it is not complete
     counts = Counter(goal.status for goal in plan.goals)
-    notes = list(run.problems)
+    notes = list(run.damage_lines)
     if edited := run.edited_view():
         notes.append(edited)
     goals = []

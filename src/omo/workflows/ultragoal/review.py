@@ -26,7 +26,8 @@ from omo.workflows.ultragoal.gate.models import NOT_APPLICABLE, GateDefect, show
 from omo.workflows.ultragoal.gate.proof import GateSubject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
 from omo.workflows.ultragoal.goals import goals_for
-from omo.workflows.ultragoal.plan import MODES, Plan, PlanRow
+from omo.workflows.ultragoal.plan import MODES, Plan
+from omo.workflows.ultragoal.rows import PlanRow
 from omo.workflows.ultragoal.run import PlanRun, begin, settings_at
 from omo.workflows.ultragoal.source import Source
 

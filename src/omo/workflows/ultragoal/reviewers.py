@@ -19,7 +19,7 @@ from omo.workflows.ultragoal.run import PlanRun
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
-    from omo.workflows.ultragoal.plan import Receipt, SeenReview
+    from omo.workflows.ultragoal.rows import Receipt, SeenReview
 
 
 # At the end of a plan the architect answers for what the user asked for, not only for the goals made of it.
@@ -91,7 +91,7 @@ def _changed_files(run: PlanRun, plan: Plan, goal: Goal) -> list[str] | None:
     that saw them, else from the plan's start."""
     began = plan.started.get("files")
     for message in agents.messages_in(run.caller.events, INDEPENDENT):
-        if message.files and plan.created_at <= message.ts <= (goal.started_at or ""):
+        if message.files and plan.started_at <= message.ts <= (goal.started_at or ""):
             began = message.files
     changed = base.look(run.caller.root, began).changed
     return None if changed is None else sorted(path for path in changed if not path.startswith(agents.EVIDENCE))
@@ -104,7 +104,7 @@ def requests_of(run: PlanRun, plan: Plan) -> list[str]:
 
 
 def asked_later(run: PlanRun, plan: Plan) -> list[SessionEvent]:
-    return requests.later(run.caller.events, "ultragoal", plan.created_at)
+    return requests.later(run.caller.events, "ultragoal", plan.started_at)
 
 
 # What they were seen to say
@@ -135,7 +135,7 @@ def _said_of(run: PlanRun, goal: Goal) -> list[AgentMessage]:
         receipt = row.get("completionVerification") or {}
         if receipt.get("goalId") != goal.id:
             of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
-    began = goal.started_at or run.require_plan().created_at
+    began = goal.started_at or run.require_plan().started_at
     said = []
     for message in agents.messages_in(run.caller.events, INDEPENDENT):
         about = last_report(message.text).get("goal")  # as the form of the brief has it

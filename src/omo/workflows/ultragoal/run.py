@@ -20,15 +20,16 @@ from omo.safe_open import regular_file
 from omo.settings import Settings
 from omo.state import ownership, paths, store
 from omo.text import counted
-from omo.work import gates, session
+from omo.work import damage, gates, session
 from omo.work.gates import Gates
 from omo.work.run import A, Caller, caller_of, load
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.flow import FLOW
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan, PlanRow
-from omo.workflows.ultragoal.summary import told_besides, told_next
+from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
+from omo.workflows.ultragoal.rows import PlanRow
+from omo.workflows.ultragoal.status import told_besides, told_next
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,10 +172,12 @@ def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = Fal
 
 def writes(verb: Callable[[PlanRun, argparse.Namespace, Context], Result]) -> options.Run:
     """Make the handler of a verb that changes the plan. Hooks are told also after a refusal: a crash may have left the
-    session behind the ledger, and damage makes the work wait."""
+    session behind the ledger."""
 
     def handle(arguments: argparse.Namespace, context: Context) -> Result:
         run = run_of(arguments, context)
+        if run.id:
+            damage.require_going_on(run)
         try:
             return verb(run, arguments, context)
         except OmoError:

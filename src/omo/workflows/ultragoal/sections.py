@@ -25,8 +25,9 @@ from omo.work.status import Item, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import media, proof
-from omo.workflows.ultragoal.plan import NOT_REVIEWED, Goal, Receipt
+from omo.workflows.ultragoal.plan import NOT_REVIEWED, Goal
 from omo.workflows.ultragoal.reviewers import independence_of
+from omo.workflows.ultragoal.rows import Receipt
 from omo.workflows.ultragoal.run import load_plan
 
 KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"}
@@ -57,7 +58,7 @@ def sections(viewer: Viewer, status: Status) -> Sections:
     if plan is None:
         return Sections()
     brief = Attachment("The brief", "", about="what was asked for", text=plan.created["brief"])
-    whole = Section(plan.created_at, plan.updated_at, attachments=(brief,))
+    whole = Section(plan.started_at, plan.updated_at, attachments=(brief,))
     items = {item.id: item for item in status.items}
     of_goals = {goal.id: _section(viewer, goal, items.get(goal.id)) for goal in plan.goals}
     began = plan.started.get("files")

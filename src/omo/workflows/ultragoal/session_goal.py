@@ -9,7 +9,7 @@ from omo.errors import BadInput, Refused
 from omo.json_text import Json
 
 if TYPE_CHECKING:
-    from omo.workflows.ultragoal.plan import PlanRow
+    from omo.workflows.ultragoal.rows import PlanRow
 
 
 NONE = "none"

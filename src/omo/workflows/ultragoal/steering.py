@@ -14,7 +14,8 @@ from omo.strict import Strict, validated
 from omo.text import clip
 from omo.work.run import check_sizes
 from omo.workflows.ultragoal.brief import require_text, title_of
-from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, new_ids
+from omo.workflows.ultragoal.plan import Goal, Plan, new_ids
+from omo.workflows.ultragoal.rows import PlanRow
 from omo.workflows.ultragoal.run import PlanRun
 
 LONGEST_SHOWN = 500  # of what a refused attempt leaves in the ledger
@@ -145,7 +146,7 @@ KINDS: dict[str, type[Steering]] = {
 
 def _steered(plan: Plan, name: str, what: str) -> Goal:
     goal = plan.goal(name)
-    goal.require(what)
+    plan.require(name, what)
     return goal
 
 

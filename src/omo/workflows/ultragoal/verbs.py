@@ -187,8 +187,9 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     if not run.problems:
         others = left_by_others("ultragoal", run.caller)
         step = left_elsewhere("ultragoal", "a plan of goals", run.caller) or step
-    data = {"exists": False, "status": "missing", "resumable": others, "problems": run.problems, "next": step.data}
-    return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=run.problems)
+    notes = list(run.damage_lines)
+    data = {"exists": False, "status": "missing", "resumable": others, "problems": notes, "next": step.data}
+    return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=notes)
 
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:

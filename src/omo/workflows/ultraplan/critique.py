@@ -146,9 +146,7 @@ def _rows(root: str, state: str) -> list[CritiqueRow]:
     """What is known of plans in every worktree of the repository: a text is the same in each."""
     known: list[CritiqueRow] = []
     for there in _states(root, state):
-        rows, problems = reviews(there).read()
-        if not problems:
-            known += rows
+        known += reviews(there).rows()
     return known
 
 
@@ -192,12 +190,7 @@ def note_filled_in(caller: Caller, document: Document, before: str) -> None:
 
 
 def _note(caller: Caller, row: CritiqueRow) -> None:
-    journal = reviews(caller.state)
-
-    def decide(_: object) -> tuple[None, list[LedgerRow]]:
-        return None, [*journal.seal(caller.now), row]
-
-    journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
+    reviews(caller.state).change(lambda _: (None, [row]), actor=caller.by, now=caller.now, wait=caller.wait)
 
 
 def texts_of(root: str, state: str, digest: str) -> list[str]:

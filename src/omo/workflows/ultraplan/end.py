@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from omo.engine import ends
 from omo.proof import base, changes, git
 from omo.proof.gate_runs import Plain, Subject
 from omo.text import clip, counted, listed
-from omo.work import gates, outcome, proving, requests, task_documents
+from omo.work import damage, gates, outcome, proving, requests, task_documents
 from omo.work.gates import Gate
 from omo.work.user_pins import Held
 from omo.workflows.ultraplan import verify
@@ -98,7 +99,7 @@ def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], 
 def _exceptions(status: RunStatus, unverified: str) -> list[LetThrough]:
     """Verify commands that could have been run, and what is changed where the session had no business, and stays."""
     state, audit = status.state, status.audit
-    exceptions = list(state.exceptions)
+    exceptions = [*ends.exceptions(state), *damage.exceptions(status.run.caller, state.started_at)]
     for command in pinned_commands(status):
         if command.argv and unverified:
             what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"

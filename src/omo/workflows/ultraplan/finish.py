@@ -9,6 +9,7 @@ from pathlib import Path
 
 from omo import masking
 from omo.clock import stamp
+from omo.engine import ends
 from omo.engine.runs import CaseRun
 from omo.errors import BadInput, Refused
 from omo.proof import git
@@ -17,7 +18,7 @@ from omo.text import block, clip
 from omo.work import bound, outcome, user_pins
 from omo.work.citations import require_cited
 from omo.work.lifecycle import require_reason
-from omo.work.publish import note_given_up, take_up_again
+from omo.work.publish import take_up_again
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import verify
@@ -118,7 +119,7 @@ def _fail(run: CaseRun, failure: Failure) -> FinishedSession:
     failed = {"step": failure.step, "error": block(failure.error, LONGEST), "tried": block(failure.tried, LONGEST)}
     why = f"plan session {state.run} stopped at step {failure.step}: {clip(failure.error, LONGEST_WHY)}"
     more: PlanSessionRow = {"asked": f"Report: {report_path(run)};", "failed": failed}
-    return _close(audit_run(run), "failed", outcome.not_proven(why, state.exceptions), more)
+    return _close(audit_run(run), "failed", outcome.not_proven(why, ends.exceptions(state)), more)
 
 
 def _require_step(state: PlanState, number: int) -> None:
@@ -155,31 +156,35 @@ def abandon(run: CaseRun, reason: str, *, handoff: str = "") -> FinishedSession:
     require_reason(reason, "--abandon", "say why it is given up")
     _hand_over(run, handoff)
     run.require_whole()
-    state, short = state_of(run), clip(reason, LONGEST_WHY)
+    state = state_of(run)
     if state.how in ("pass", "abandoned"):
         return _again(run)
     status = audit_run(run) if state.is_open else RunStatus(run)
-    left = [item.id for item in status.seen.items if item.id not in status.seen.passed]
-    why = f"plan session {state.run} was ended by the user"
-    if run.caller.by != "user":
-        why = f"the agent abandoned plan session {state.run}"
-        if left:
-            what = f"plan session {state.run} was given up with step {', '.join(left)} of {clip(state.path, 80)} undone"
-            note_given_up(run, what, short)
-    ended = outcome.not_proven(f"{why}: {short}", state.exceptions)
-    return _close(status, "abandoned", ended, {"reason": clip(reason, 1000), "asked": "Begin it again, or leave it?"})
+    seen = status.seen
+    run.append(*seen_rows(status))
+    ends.give_up(run, seen, reason, _ending(status, {"asked": "Begin it again, or leave it?"}))
+    return _closed(status, "abandoned")
 
 
 def _close(
     status: RunStatus, how: str, ended: Outcome, more: PlanSessionRow, results: Sequence[Verify] = ()
 ) -> FinishedSession:
-    run, audit = status.run, status.audit
-    row: PlanSessionRow = {"kind": "ended", "how": how, "audit": audit.verdict, "head": audit.head, "outcome": ended}
-    run.append(*seen_rows(status), *_verified_rows(status, results), {**row, **more})
+    row: PlanSessionRow = {"kind": "ended", "how": how, "outcome": ended}
+    run = status.run
+    run.append(*seen_rows(status), *_verified_rows(status, results), {**row, **_ending(status, more)})
     if how == "pass" and run.caller.row().get("givenUp"):
         for earlier in runs_of_repository(run.caller, status.state.path):
             if _answers_for(status, earlier):
                 take_up_again(run.caller, earlier.id)
+    return _closed(status, how, results)
+
+
+def _ending(status: RunStatus, more: PlanSessionRow) -> PlanSessionRow:
+    return {"audit": status.audit.verdict, "head": status.audit.head, **more}
+
+
+def _closed(status: RunStatus, how: str, results: Sequence[Verify] = ()) -> FinishedSession:
+    """Write the report, and tell hooks."""
     done = _reported(status, how, next_step(status), results)
     publish(status, done.next)
     return done

@@ -85,6 +85,7 @@ FLOW = Flow(
     begins_as="missing",
     steps=(CRITIC,),
     judge_verb="finish",
+    abandon_verb="finish --abandon",
     goes_on=True,
     file_ends=("",),
     begun_by={

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from omo.digest import sha256
 from omo.errors import Refused
 from omo.globs import is_pattern
+from omo.json_text import Json
 from omo.proof import globs
 from omo.text import clip, counted
 
@@ -31,13 +32,17 @@ class PlanDefect:
     is_advisory: bool = False
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.message}" if self.line else self.message
+        return clip(f"line {self.line}: {self.message}" if self.line else self.message, LONGEST_DEFECT)
+
+    @property
+    def data(self) -> Json:
+        return {"line": self.line, "code": self.code, "message": clip(self.message, LONGEST_DEFECT)}
 
 
 def refusal(document: Document, defects: Sequence[PlanDefect]) -> Refused:
-    shown = [clip(str(defect), LONGEST_DEFECT) for defect in defects]
-    message = f"{clip(document.path, 200)} has {counted(len(shown), 'defect')}"
-    return Refused(message, fix=f"mend the plan, then omo plan critique {shlex.quote(document.path)}", defects=shown)
+    message = f"{clip(document.path, 200)} has {counted(len(defects), 'defect')}"
+    fix = f"mend the plan, then omo plan critique {shlex.quote(document.path)}"
+    return Refused(message, fix=fix, defects=list(map(str, defects)))
 
 
 def covering(path: str, patterns: Sequence[str]) -> str:

@@ -16,7 +16,6 @@ from omo.workflows.ultraplan.session import PlanState
 
 FINISH = command("omo plan finish")
 REVISE = (Command(lead="revise the plan"), command("omo plan critique PLAN", lead="then, before it is started again"))
-GIVE_UP = 'omo plan finish --abandon "why"'
 TAKE_BACK = "if it fails, take it back, then"
 ON_FAILURE = {"skip": TAKE_BACK, "revert": TAKE_BACK, "escalate": "if it fails"}
 

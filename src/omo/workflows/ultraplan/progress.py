@@ -81,7 +81,7 @@ def _take_over_records(plan: Document, progress: Progress, history: History) -> 
     commits = {history.base, *(commit.sha for commit in history.commits)}
     for run in progress.runs:
         state = state_of(run)
-        if run.problems:
+        if run.is_lost:
             continue
         has_passed = state.how == "pass" and state.finished.get("head") in commits
         for then in _steps_then(run):

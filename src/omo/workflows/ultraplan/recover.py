@@ -9,7 +9,7 @@ from pathlib import Path
 from omo.engine.runs import CaseRun, load_run, require_run
 from omo.errors import Refused
 from omo.text import clip
-from omo.work import outcome
+from omo.work import damage, outcome
 from omo.work.publish import publish
 from omo.work.run import Caller
 from omo.workflows.ultraplan import preflight, sessions
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 def named(caller: Caller, run_id: str) -> CaseRun:
     """Return the run that is named, also that of a conversation which is over; without a name the session's own."""
+    own = load_run(FLOW, caller, run_id)
+    if own is not None:
+        damage.require_going_on(own)
     run = require_run(FLOW, caller, run_id, looks=True)
     run.caller = caller
     return run
@@ -44,12 +47,14 @@ def named(caller: Caller, run_id: str) -> CaseRun:
 
 def chosen(caller: Caller, path: Path) -> CaseRun:
     """The current run where it is one of that plan, else the last of the plan that is left, whoever began it."""
+    current = load_run(FLOW, caller)
+    if current is not None:
+        damage.require_going_on(current)
     name = from_top(caller, path)
     runs = [run for run in runs_of_repository(caller, name) if run.caller is caller]
     if not runs:
         fix = f"omo plan start {shlex.quote(name)}" if path.is_file() else "name a plan that is there"
         raise Refused(f"no session of {name} began here, so none goes on", fix=fix)
-    current = load_run(FLOW, caller)
     if current is not None and current.id in [run.id for run in runs]:
         return require_run(FLOW, caller)
     left = [run for run in runs if state_of(run).how != "pass"] or runs

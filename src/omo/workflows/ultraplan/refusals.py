@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from omo.engine.ends import require_over
 from omo.engine.runs import CaseRun, load_run
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import changes
@@ -14,7 +15,6 @@ from omo.state.runtime import Change, has_ended, part
 from omo.text import clip, counted
 from omo.work import requests
 from omo.work.lifecycle import not_shown, replaces, require_reason, require_room
-from omo.work.publish import publish_damage
 from omo.work.run import Caller
 from omo.work.session import suspend
 from omo.workflows.ultraplan import critique
@@ -23,7 +23,6 @@ from omo.workflows.ultraplan.audit import Audit, audit_history
 from omo.workflows.ultraplan.flow import CRITIC, FLOW
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
-from omo.workflows.ultraplan.next_step import GIVE_UP
 from omo.workflows.ultraplan.run import PLAN, state_of
 
 TYPE_CHECKING = False
@@ -43,17 +42,8 @@ def require_free(caller: Caller, recovered: str = "") -> None:
             raise under_way(caller, run, name)
     require_room(FLOW.name, caller)
     own = load_run(FLOW, caller)
-    if own is None or own.id == recovered:
-        return
-    if own.problems:
-        publish_damage(own)
-        raise own.damage()
-    if own.state is not None and own.state.is_open and replaces(caller, FLOW.name) is None:
-        own.require_whole()
-        raise Refused(
-            f"plan session {own.id} of this session is under way in {caller.here}",
-            fix=f"go on with it: omo next; at its end: omo plan finish; to give it up: {GIVE_UP}",
-        )
+    if own is not None and own.id != recovered:
+        require_over(own, is_replaced=replaces(caller, FLOW.name) is not None)
 
 
 def under_way(caller: Caller, run: str, session: str) -> Refused:

@@ -98,7 +98,7 @@ def load_status(caller: Caller, named: str = "") -> RunStatus | None:
 
 
 def look_at(run: CaseRun) -> RunStatus:
-    return RunStatus(run) if run.problems or not state_of(run).base else audit_run(run)
+    return RunStatus(run) if run.is_lost or not state_of(run).base else audit_run(run)
 
 
 def audit_run(run: CaseRun, *, is_ending: bool = False) -> RunStatus:

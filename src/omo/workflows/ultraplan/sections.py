@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from omo.engine import ends
 from omo.engine.runs import load_run
 from omo.errors import Refused
 from omo.proof import base
@@ -26,7 +27,7 @@ def sections(viewer: Viewer, status: Status) -> Sections:
         return Sections()
     state = state_of(run)
     notices = []
-    for exception in state.exceptions:
+    for exception in ends.exceptions(state):
         text = clip(f"by the {exception['by']}: {exception['why']}", 300)
         notices.append(Notice(exception["what"], text, state.run, until_end=True))
     for step, reason in sorted(state.skipped.items()):
@@ -41,7 +42,7 @@ def sections(viewer: Viewer, status: Status) -> Sections:
     whole = Section(
         began=state.started_at,
         ended=str(state.finished.get("ts") or ""),
-        said=clip(str(state.finished.get("reason") or part(state.finished, "failed").get("error") or ""), 1000),
+        said=clip(str(state.finished.get("why") or part(state.finished, "failed").get("error") or ""), 1000),
         covers=facts(("ended as", state.how or "not ended")),
         tables=tuple(_tables(viewer, state)),
         attachments=tuple(attachments),

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from omo.engine import ends
 from omo.engine.case import Case, CaseItem, CaseRow
-from omo.work.outcome import exception, repaired
+from omo.work.outcome import exception
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.verify import Verify
 
@@ -33,7 +34,6 @@ class PlanSessionRow(CaseRow, total=False):
     head: str | None
     audit: str
     failed: dict[str, Any]
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class PlanState(Case):
     def next_step(self, run: CaseRun) -> NextStep | None:
         from omo.workflows.ultraplan import next_step, run_audit
 
-        return None if run.problems else next_step.next_step(self.look or run_audit.look_at(run))
+        return None if run.is_lost else next_step.next_step(self.look or run_audit.look_at(run))
 
     def shown(self, status: Status, viewer: Viewer) -> Status:
         from omo.workflows.ultraplan import status as views
@@ -108,6 +108,10 @@ class PlanState(Case):
     @property
     def word(self) -> str:
         return "blocked" if self.waiting else self.how or "active"
+
+    @property
+    def headline(self) -> str:
+        return f"{self.word}, audit {self.look.audit.words}" if self.look is not None and self.is_open else self.word
 
     # Its steps
 
@@ -180,9 +184,8 @@ class PlanState(Case):
 
     @property
     def exceptions(self) -> list[LetThrough]:
-        """What was let through without its proof: what, by whom, and why."""
         terms, by = self.terms, self.started_by
-        exceptions = [repaired(row) for row in self.rows if row["kind"] == "repaired"]
+        exceptions = []
         if terms.unreviewed:
             exceptions.append(exception("no clean critique of the plan", by, terms.unreviewed))
         if terms.is_legacy:
@@ -197,5 +200,5 @@ class PlanState(Case):
 
     @property
     def overrides(self) -> list[str]:
-        """The same in words, for every view."""
-        return [f"{exception['what']}: {exception['why']}" for exception in self.exceptions]
+        """What was let through without its proof, in words."""
+        return [f"{each['what']}: {each['why']}" for each in ends.exceptions(self)]

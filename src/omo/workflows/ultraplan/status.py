@@ -38,11 +38,10 @@ def shown(state: PlanState, status: Status) -> Status:
     """The status with what the plan, git and the files say beside the steps."""
     loaded = state.look
     assert loaded is not None
-    problems = [*loaded.run.problems]
+    problems = [*loaded.run.damage_lines]
     if loaded.unknown and not loaded.audit.steps:  # not even the plan can be read
         problems.append(loaded.unknown)
     return status._replace(
-        headline=f"{state.word}, audit {loaded.audit.words}" if state.is_open else state.word,
         facts=tuple(_facts(loaded)),
         overrides=tuple(clip(override, 200) for override in state.overrides),
         problems=tuple(clip(problem, 300) for problem in problems),
@@ -77,7 +76,7 @@ def in_lines(loaded: RunStatus) -> list[str]:
     status, state = status_of(loaded), loaded.state
     plan, *facts = status.facts
     lines = [plan, f"base: {state.base or 'none, nothing was begun'}"]
-    exceptions = state.exceptions
+    exceptions = ends.exceptions(state)
     if status.outcome is not None:
         exceptions = status.outcome["exceptions"]
         lines.append(f"ended as: {state.how}, {outcome.in_words(status.outcome)}")
@@ -104,12 +103,12 @@ def in_lines(loaded: RunStatus) -> list[str]:
 
 def publish_status(loaded: RunStatus) -> NextStep:
     """Bring ledger and summary up to what git shows. A step that passes for the first time gives the budget back."""
-    run, step, is_damaged = loaded.run, next_step(loaded), bool(loaded.run.problems)
-    if loaded.state.is_open and not is_damaged and (seen := seen_rows(loaded)):
+    run, step = loaded.run, next_step(loaded)
+    if loaded.state.is_open and not run.problems and (seen := seen_rows(loaded)):
         run.append(*seen)
     # Of a run that is over this is told once, so that what a person wakes again stays awake, or after a crash.
     told = run.caller.summary(FLOW.name)
-    if is_damaged or loaded.state.is_open or (told.get("run") == run.id and "fence" in told):
+    if loaded.state.is_open or (told.get("run") == run.id and "fence" in told):
         publish(loaded, step)
     return step
 

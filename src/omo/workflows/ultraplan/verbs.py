@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from omo.workflows.ultraplan import progress, propose, rules
 from omo.workflows.ultraplan import start as starting
 from omo.workflows.ultraplan.critique import CriticVerdict
 from omo.workflows.ultraplan.flow import CRITIC, FLOW, MOST_RECOVERIES
-from omo.workflows.ultraplan.models import LONGEST_DEFECT, Document, PlanDefect, refusal
+from omo.workflows.ultraplan.models import Document, PlanDefect, refusal
 from omo.workflows.ultraplan.next_step import cancelled
 from omo.workflows.ultraplan.preflight import MISSING
 from omo.workflows.ultraplan.progress import Progress
@@ -101,14 +100,14 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
         "legacy_synthesis": document.is_legacy_synthesis,
         "steps": len(document.steps),
         "is_complete": filled.text == document.text,
-        "defects": [_defect_data(defect) for defect in defects],
-        "advisories": [_defect_data(defect) for defect in advice],
+        "defects": [defect.data for defect in defects],
+        "advisories": [defect.data for defect in advice],
     }
     if not defects:
         text = f"{clip(document.path, 200)}: {counted(len(document.steps), 'step')}, no defect"
         if not data["is_complete"]:
             text += f"; omo plan critique {shlex.quote(arguments.plan)} fills in what the steps leave to omo"
-        return Result(data, text, notes=_shown(advice))
+        return Result(data, text, notes=list(map(str, advice)))
     refused = refusal(document, defects)
     if not arguments.json:
         raise refused
@@ -123,14 +122,6 @@ def _filled_in(document: Document, known: Progress, root: Path) -> tuple[Proposa
     for defect in rules.validate(documents.parse(filled.text, document.path), root, known.done):
         defects.append(replace(defect, line=filled.lines[defect.line - 1]) if defect.line else defect)
     return filled, defects
-
-
-def _shown(defects: Sequence[PlanDefect]) -> list[str]:
-    return [clip(str(defect), LONGEST_DEFECT) for defect in defects]
-
-
-def _defect_data(defect: PlanDefect) -> dict[str, Any]:
-    return {"line": defect.line, "code": defect.code, "message": clip(defect.message, LONGEST_DEFECT)}
 
 
 def critique(arguments: argparse.Namespace, context: Context) -> Result:
@@ -149,7 +140,7 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
             critiques.note_filled_in(caller, document, before)  # else it were not the text that the user named
             Path(context.root, document.path).write_bytes(document.text.encode())
             notes.append(f"{document.path} was filled in: what is (proposed) is what the steps will be held to")
-        notes += _shown(every)
+        notes += map(str, every)
     verdict = critiques.record(caller, document)
     data = {"plan": document.path, "digest": document.digest}
     following = _after_critique(caller, arguments.plan)
@@ -290,10 +281,10 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         **_data(state, step),
         "audit": loaded.audit.to_json(),
         "edited": loaded.edited,
-        "problems": loaded.run.problems,
+        "problems": list(loaded.run.damage_lines),
     }
     lines = [f"Plan session {state.run}: {state.word}", *(f"  {line}" for line in in_lines(loaded))]
-    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=loaded.run.problems)
+    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=list(loaded.run.damage_lines))
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
@@ -301,9 +292,10 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
 
     if arguments.failed is None and (arguments.error or arguments.tried):
         raise BadInput("--error and --tried belong to --failed STEP", fix="omo plan finish --help")
+    caller = _caller(arguments, context)
     if arguments.abandon is None:
-        reopen_if_changed(_caller(arguments, context), FLOW.name)
-    run = require_run(FLOW, _caller(arguments, context), arguments.named)
+        reopen_if_changed(caller, FLOW.name)
+    run = require_run(FLOW, caller, arguments.named)
     if arguments.abandon is not None:
         done = finishing.abandon(run, arguments.abandon, handoff=arguments.handoff)
     else:

@@ -70,7 +70,7 @@ class Finish:
         authorised = len(self.exceptions)  # somebody who may has let each of them through, and said why
         self._note_what_was_dropped(by_user=False)
         self._note_other_programs()
-        self.exceptions += [outcome.repaired(row) for row in self.gates.repairs]
+        self.exceptions += [outcome.damaged(outcome.ITS_LEDGER, row) for row in self.gates.repairs]
         # Whoever chooses when a run begins chooses what counts as before.
         began_itself = self._base.get("by") == "agent"
         proven = self._proven_gate()

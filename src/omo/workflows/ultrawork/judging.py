@@ -9,8 +9,10 @@ from omo.clock import stamp
 from omo.context import Context
 from omo.errors import Refused
 from omo.state import paths, runtime
+from omo.state.ledger import MOST_DAMAGE
+from omo.state.rows import EMPTY
 from omo.text import clip
-from omo.work import bound, gate_runner, gates, naming, requests, room, session
+from omo.work import bound, damage, gate_runner, gates, naming, outcome, requests, room, session
 from omo.work.gates import Gate, SessionGates
 from omo.workflows.ultrawork.end import Finish, WaitsForUser
 from omo.workflows.ultrawork.prove import Proof, Prover
@@ -32,7 +34,7 @@ def judge(context: Context, name: str, because: str = "", skipping: str = "") ->
     pinned = gate_runner.load(context, name)
     prover = Prover(context, pinned, makes=not because and not skipping, runs_gates=not skipping)
     for _ in range(TRIES):
-        _require_on(pinned)
+        _require_on(context, pinned)
         proof = prover.proof()
         if not because and proof.look.changed == {}:
             _require_here(context)
@@ -60,12 +62,26 @@ def require_proof(context: Context, name: str) -> None:
 # Load
 
 
-def _require_on(pinned: SessionGates) -> None:
-    """Plain ultrawork is on and alone, and its ledger is as omo wrote it."""
+def _require_on(context: Context, pinned: SessionGates) -> None:
+    """Refuse unless plain ultrawork is on and alone. Its run ends if the ledger was damaged a second time."""
     if pinned.row is None or not runtime.is_live(pinned.row):
         raise Refused(f"ultrawork is not on in session {pinned.session}", fix="omo next")
     _refuse_with_other_work(pinned.row)
-    pinned.require_whole()
+    if damage.of_session(pinned.row, pinned.rows, str(pinned.row["ulw"].get("armedAt"))) >= MOST_DAMAGE:
+        raise _ended_by_damage(context, pinned)
+
+
+def _ended_by_damage(context: Context, pinned: SessionGates) -> Refused:
+    """End the run, and return the refusal that says so."""
+    why = "the ledger of the session was damaged a second time"
+    ended = outcome.not_proven(why)
+
+    def decide(row: SessionRow | None) -> runtime.Change:
+        event: SessionEvent = {"kind": "done", "run": session.run_of(row), "outcome": ended}
+        return runtime.Change(None, session.finish(row or EMPTY, ended, at="", files={}), [event])
+
+    context.change(pinned.session, decide)
+    return Refused(f"the run has ended: {why}", fix="end your turn; the user may type ulw to begin anew")
 
 
 def _refuse_with_other_work(row: SessionRow) -> None:

@@ -25,8 +25,7 @@ LONGEST_REFUSAL = 600
 
 def status(viewer: Viewer) -> Status | None:
     summary = viewer.row["work"].get(session.KIND, {})
-    chain = viewer.caller.chain
-    rows = chain.rows
+    rows = viewer.caller.chain.rows
     run = run_of(viewer)
     if not summary and not run and not len(gates.fold(rows, run)):
         return None
@@ -39,20 +38,14 @@ def status(viewer: Viewer) -> Status | None:
         ended_as = outcome.of(summary)
         headline = clip(outcome.in_words(ended_as), 300)
         items = tuple(item._replace(overrides=()) for item in items)  # which are exceptions of the end by now
-    if chain.problems and runtime.is_live(viewer.row):
-        why = "the session's ledger is not as omo wrote it, and no gate counts before you repair it"
-        repair = command("omo ledger repair --session", viewer.session)
-        next_step = NextStep("repair", why, (repair,), who="user")
-    else:
-        next_step = _next(viewer, summary, items, pinned)
     return Status(
         session.KIND,
         "gate",
         run=clip(run or "", 60),
         headline=headline,
         items=items,
-        next=next_step,
-        problems=tuple(chain.problems),
+        next=_next(viewer, summary, items, pinned),
+        problems=viewer.caller.damage_lines,
         outcome=ended_as,
         is_of_session=True,
     )

@@ -20,7 +20,7 @@ from omo.proof import pins
 from omo.proof.evaluate import ChecksVerdict
 from omo.result import EXIT_CODES
 from omo.text import clip, counted
-from omo.work import bound, outcome
+from omo.work import bound, damage, outcome
 from omo.work.citations import require_cited
 from omo.work.files import Files
 from omo.work.judge import JudgeAnswer
@@ -268,7 +268,7 @@ def _broken_since(case: Case, verdict: ChecksVerdict) -> list[str]:
 
 def _exceptions(case: Case, runs: FiledRuns, line: str) -> list[LetThrough]:
     """Return claims that stand against what code saw. What was restated since is said by nobody any more."""
-    goal, exceptions = case.item.id, []
+    goal, exceptions = case.item.id, damage.exceptions(runs.caller, case.started_at)
     filed = claims.recorded(runs.caller.state, goal=goal)
     handed_on = [line]  # and every text of the answers that count
     for given in case.answers.values():

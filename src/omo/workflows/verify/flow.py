@@ -94,7 +94,7 @@ FLOW = Flow(
         "q1": _question("q1", "q1"),
         "q1.5": _question("q1.5", "q15", after="q1"),
         "q2": _question("q2", "q2", after="q1"),
-        "q3": _question("q3", "q3", gates=False, is_repeatable=True),
+        "q3": _question("q3", "q3", decides=False, is_repeatable=True),
     },
     start_verb="begin",
     judge_verb="finish",

@@ -129,18 +129,15 @@ def _meant(arguments: argparse.Namespace, runs: FiledRuns) -> str:
     return names[0]
 
 
-def _goals(arguments: argparse.Namespace, context: Context) -> FiledRuns:
-    """Read the goals, for the session whose Stop holds until they are finished; for none outside the host.
-
-    If one is damaged, its session waits for the user from now on.
-    """
+def _goals(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> FiledRuns:
+    """Read the goals, for the session whose Stop holds until they are finished; for none outside the host."""
     try:
-        name = context.session(getattr(arguments, "session", None))
+        name = context.session(getattr(arguments, "session", None), mends=not looks)
     except BadInput:
         name = ""
     runs = FiledRuns(FLOW, caller_of(context, name))
-    if runs.damaged:
-        runs.publish()
+    if not looks:
+        runs.require_going_on()
     return runs
 
 
@@ -349,13 +346,13 @@ def _note_others(context: Context, runs: FiledRuns) -> None:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    runs = _goals(arguments, context)
+    runs = _goals(arguments, context, looks=True)
     _note_others(context, runs)
     if arguments.goal:
         return _status_of(runs, runs.case(arguments.goal), Files(context.root))
     lines = [_goal_line(runs, case) for case in runs.cases.values()]
-    if not lines and runs.damaged:
-        raise runs.damaged[0].damage()
+    if not lines and runs.lost:
+        raise runs.lost[0].lost()
     if not lines:
         lines.append("No goal is filed. omo verify add --file GOAL")
     overrides = []
@@ -365,8 +362,8 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     goals = []
     for name, case in runs.cases.items():
         goals.append({"goal": name, "title": case.item.description, "status": runs.state(case)})
-    data = {"goals": goals, "overrides": overrides, "problems": runs.problems}
-    return Result(data, "\n".join(lines), notes=runs.problems)
+    data = {"goals": goals, "overrides": overrides, "problems": runs.damage_lines}
+    return Result(data, "\n".join(lines), notes=runs.damage_lines)
 
 
 def _status_of(runs: FiledRuns, case: Case, files: Files) -> Result:
@@ -379,7 +376,7 @@ def _status_of(runs: FiledRuns, case: Case, files: Files) -> Result:
         due = "due now" if data["streak"]["due"] else f"due {data['streak']['dueAt']}"
         streak = streak_of(case)
         lines.append(f"  {streak.text}, achieved {counted(streak.count, 'time')}, {due}")
-    return Result(data, "\n".join(lines), notes=runs.problems)
+    return Result(data, "\n".join(lines), notes=runs.damage_lines)
 
 
 def _goal_line(runs: FiledRuns, case: Case) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 
 from omo.engine.case import CaseItem
 from omo.engine.flow import Flow, ItemMark, ItemStatus, RoundStep
-from omo.proof.checks import dump, ids_of, parse_checks
+from omo.errors import BadInput
+from omo.proof.checks import JudgeCheck, dump, ids_of, parse_checks
 
 MOST_FAILURES = 3
 STEPS = (
@@ -30,11 +31,16 @@ STEPS = (
 
 def read(path: Path) -> list[CaseItem]:
     """Read `{"criteria": [{"id": "C1", "description": …, "checks": […]}]}`; what else it says is the item's."""
+    given = json.loads(path.read_text(encoding="utf-8"))
+    if "criteria" not in given:
+        raise BadInput("no criteria", fix="add some")
     items = []
-    for entry in json.loads(path.read_text(encoding="utf-8"))["criteria"]:
+    for entry in given["criteria"]:
         listed = parse_checks(entry.pop("checks"))
         checks: list[Any] = []
         for name, check in zip(ids_of(listed), listed, strict=True):
+            if isinstance(check, str):
+                check = JudgeCheck(id=name, type="judge", question=check)
             checks.append({**dump(check), "id": name})  # type: ignore[dict-item]
         items.append(CaseItem(entry.pop("id"), entry.pop("description"), checks, **entry))
     return items
