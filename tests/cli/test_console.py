@@ -14,6 +14,7 @@ import pytest
 
 from omo import __version__
 from omo.text import fold
+from tests import texts
 from tests.project import SESSION, Project
 from tests.terminal import terminal
 
@@ -89,7 +90,7 @@ def test_a_full_output_is_told_in_a_line(project: Project, argv: tuple[str, ...]
 
 @pytest.mark.parametrize(
     ("closed", "argv", "code"),
-    [(">&-", ("status",), 0), (">&-", ("status", "--nonsense"), 2), (">&- 2>&- <&-", ("explain", "prompt"), 0)],
+    [(">&-", ("status",), 0), (">&-", ("status", "--nonsense"), 2), (">&- 2>&- <&-", ("status",), 0)],
 )
 def test_a_closed_output_is_silence(project: Project, closed: str, argv: tuple[str, ...], code: int) -> None:
     done = ran(project.root, closed, *argv)
@@ -99,8 +100,8 @@ def test_a_closed_output_is_silence(project: Project, closed: str, argv: tuple[s
 
 
 def test_whoever_has_read_enough_is_left_in_peace(project: Project) -> None:
-    done = ran(project.root, "| head -c 1", "explain", "prompt")
-    assert (done.stdout, done.stderr) == ("p", "")
+    done = ran(project.root, "| head -c 1", "status")
+    assert (done.stdout, done.stderr) == ("N", "")
 
 
 def test_a_directory_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
@@ -110,7 +111,8 @@ def test_a_directory_that_is_gone_is_told_in_a_line(tmp_path: Path) -> None:
     command = ["sh", "-c", line, "sh", sys.executable, "-c", CONSOLE, "status"]
     done = subprocess.run(command, cwd=gone, env=environ(), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "omo: the directory you are in was removed\n  fix: cd to one that is there\n"
+    assert texts.says(done.stderr, "console-directory-you-are-in-was")
+    assert texts.says(done.stderr, "console-cd-to-one-that-is")
 
 
 # Says nothing before somebody has seen what is shown, and ends then: no test has to wait longer than the program.

@@ -11,6 +11,7 @@ import pytest
 
 from omo.cli import demo
 from omo.hosts import setups
+from tests import texts
 from tests.hooks.conftest import ROOT, point_at
 from tests.project import Project
 
@@ -53,7 +54,7 @@ def test_the_demo_plays_to_its_end(project: Project, environ: dict[str, str]) ->
         assert line in ran.out
     played, _, following = ran.out.partition("7. Now you\n")
     assert max(map(len, played.splitlines())) <= 80
-    assert following.splitlines()[-1] == "  ulw fix the failing test"
+    assert texts.says(following.splitlines()[-1], "demo-ulw-fix-failing-test")
     assert project.omo("demo", "--json", by="user", env=environ).json["steps"], "and nothing else is printed"
 
 

@@ -29,6 +29,7 @@ from omo.hosts.setups import FAIL, OK, UNKNOWN, WARN, DoctorFinding
 from omo.result import Result
 from omo.state import STATE_DIR, ownership, paths, runtime, store
 from omo.work import session
+from tests import texts
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = 1_790_000_000.0
@@ -208,8 +209,8 @@ def test_a_clone_that_was_moved(machine: Machine) -> None:
     assert machine.look("plugin").result == OK
     clone.rename(machine.directory / "moved")
     found = machine.look("plugin")
-    assert (found.result, f"from {clone}, which is not there" in found.seen) == (FAIL, True)
-    assert found.fix == 'in a clone of omo that you keep: claude plugin marketplace add "$PWD"'
+    assert (found.result, texts.says(found.seen, "host-claude-code-reads-from-which", directory=clone)) == (FAIL, True)
+    assert texts.says(found.fix, "host-in-clone-of-omo-that")
     strange_ones: list[Any] = [{"omo": {"installLocation": 3}}, {"omo": []}, {"omo": {"installLocation": "a\0b"}}, {}]
     for strange in strange_ones:
         machine.write("~/.claude/plugins/known_marketplaces.json", strange)

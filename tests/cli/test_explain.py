@@ -9,6 +9,7 @@ from omo.clock import stamp
 from omo.state.rows import read_row
 from omo.stop import rules
 from omo.work import session
+from tests import texts
 from tests.project import SESSION, Project
 
 PARTS = ("decision", "rule", "why", "read", "change", "trail")
@@ -60,9 +61,9 @@ def test_stop_tells_what_it_read_and_where_it_came_from(project: Project) -> Non
     assert told["limits"]["max_stop_blocks"] == 8
     assert [one["rule"] for one in told["trail"]] == [rule.name for rule in rules.RULES]
     lines = project.agent("explain", "stop").out.splitlines()
-    assert lines[1] == "Asked in this order, until one decides (=>):", "else the next would say that it is so"
+    assert texts.says(lines[1], "explain-asked-in-this-order-until"), "else the next would say that it is so"
     assert lines[2].split(maxsplit=1) == ["switched-off", "OMO_DISABLE is set"]
-    assert any(one.startswith("8 more blocks without verified progress") for one in told["change"])
+    assert texts.says("\n".join(told["change"]), "stop-without-verified-progress-and-cap", blocks_left="8 more blocks")
     assert "/omo:stop-continuation" in told["change"]
 
 
@@ -72,11 +73,11 @@ def test_what_would_change_a_stop_counts_down(project: Project) -> None:
     put(project, ulw=blocked)
     told = explain(project, "stop")
     assert told["rule"] == "block"
-    assert "a Stop within 3 s of a block waits for the rest of them, and is then decided anew" in told["change"]
+    assert texts.says("\n".join(told["change"]), "explain-stop-within-of-block-waits", number=3)
     put(project, ulw={**blocked, "limits": {**blocked["limits"], "cooldown_seconds": 60}})
     told = explain(project, "stop")
     assert (told["decision"], told["rule"]) == ("allow", "cooldown")
-    assert told["change"][0] == "58.0 s later the cooldown is over"
+    assert texts.says(told["change"][0], "explain-later-cooldown-is-over", number="58.0")
     put(project, ulw=blocked)
     project.now += 10
     told = explain(project, "stop")

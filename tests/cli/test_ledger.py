@@ -75,7 +75,7 @@ def test_verify_counts_the_ledgers_that_are_there(project: Project) -> None:
     ran = project.agent("ledger", "verify", "--json")
     session = paths.events_file(project.state, SESSION)
     assert (ran.code, ran.json["ledgers"]) == (0, {session: [], evidence: []})
-    assert project.agent("ledger", "verify").out == "2 ledgers: every row is there and unchanged.\n"
+    assert project.agent("ledger", "verify").says("ledger-every-row-is-there-and", ledgers="2 ledgers")
 
 
 def test_a_damaged_ledger_is_named_with_its_path(project: Project) -> None:
@@ -107,7 +107,7 @@ def test_a_session_that_was_forgotten_is_verified_as_far_as_its_chain_goes(proje
     project.user("ulw", "start", "--session", "old")
     runtime._update(project.state, lambda kept: kept["sessions"].clear(), NOW, store.deadline(5))
     ran = project.user("ledger", "verify")
-    assert (ran.code, "Where old ended is not known any more" in ran.out) == (0, True)
+    assert (ran.code, ran.says("ledger-where-ended-is-not-known", without_end="old")) == (0, True)
     assert project.user("ledger", "verify", "--json").json["end_unknown"] == ["old"]
     path = Path(paths.events_file(project.state, "old"))
     path.write_text("rubbish\n")

@@ -12,6 +12,7 @@ import pytest
 
 from omo.hooks import main as hook
 from omo.hooks import stop as stop_hook
+from tests import texts
 from tests.cli.sessions import next_stop
 from tests.engine.project import criterion
 from tests.project import SESSION, Project
@@ -125,10 +126,10 @@ def test_the_next_conversation_takes_the_run_up(project: Project, flow: Workflow
     code, told = other(project, *flow.work)
     assert (code, f"omo resume {SESSION}" in told) == (3, True), told
     code, told = other(project, "resume")
-    assert (code, "was at work" in told) == (3, True), told
+    assert (code, texts.says(told, "resume-session-was-at-work-just-now")) == (3, True), told
     project.now += 16 * 60
     code, told = other(project, "resume")
-    assert (code, f"Taken up from session {SESSION}" in told) == (0, True), told
+    assert (code, texts.says(told, "resume-taken-up-from-session-by-session", source=SESSION)) == (0, True), told
     assert acted(*other(project, *flow.work))
     assert (next_stop(project), next_stop(project, OTHER)) == ("done", "block")
     assert project.agent(*flow.work).code == 3
@@ -150,7 +151,7 @@ def test_a_run_is_cleared_by_the_agent_in_plain_sight_only(project: Project, flo
     flow.begin(project)
     assert project.agent("state", "clear", "--mode", flow.kind).code == 3
     ran = project.agent("state", "clear", "--mode", flow.kind, "--force")
-    assert (ran.code, "the user is shown it" in ran.err) == (0, True)
+    assert (ran.code, ran.says("state-this-is-recorded-as-agent-and")) == (0, True)
     summary = project.row()["work"][flow.kind]
     assert (summary["state"], summary["told"], summary["outcome"]["verdict"]) == ("ended", False, "ended")
 
@@ -185,7 +186,7 @@ def test_the_next_conversation_is_held_to_the_goals_of_the_last(project: Project
     project.now += 16 * 60
     code, told = other(project, "resume")
     assert (code, "verify G1" in told) == (0, True), told
-    assert stop(project) == f"omo: ended, not proven: session {OTHER} took verify G1 over."
+    assert texts.says(stop(project), "end-ended-not-proven-session-took-over", by=OTHER, run="verify G1")
     assert (next_stop(project), next_stop(project, OTHER)) == ("not-active", "block")
 
 
@@ -204,8 +205,10 @@ def test_a_session_gives_its_goals_up_in_plain_sight(project: Project) -> None:
     assert (cleared.code, cleared.json["open"]) == (0, 1)
     summary = project.row()["work"]["verify"]
     assert (summary["state"], summary["outcome"]["verdict"]) == ("ended", "ended")
-    assert summary["why"] == "the agent cleared the goals with 1 open", "goals, and not what they owe"
-    assert "No session of this project is live" in project.user("stop-continuation").out
+    assert texts.says(summary["why"], "session-agent-cleared-with-open", what="goals", count=1), (
+        "goals, and not what they owe"
+    )
+    assert project.user("stop-continuation").says("session-no-session-of-this-project-is")
     assert project.user("state", "clear", "--mode", "verify", "--session", SESSION).code == 0
     assert "verify" not in project.row()["work"]
 
@@ -242,4 +245,4 @@ def test_what_is_begun_in_a_session_that_the_user_cancelled_says_so(project: Pro
     project.prompt("ulw do it")
     project.prompt("/omo:stop-continuation")
     begun = project.check(*argv, by="user" if argv[0] == "plan" else "agent", session=SESSION)
-    assert "omo: the user has cancelled what is on in this session" in begun.err
+    assert begun.says("session-user-has-cancelled-what-is-on")

@@ -57,7 +57,7 @@ def test_a_unique_beginning_of_an_id_is_enough_to_look(begun: Project, argv: lis
 def test_nonsense_is_refused_with_the_sessions_there_are(begun: Project, argv: list[str]) -> None:
     ran = begun.user(*with_session(argv, "nonsense"))
     assert (ran.code, ran.out) == (2, "")
-    assert "--session nonsense is no session of this project" in ran.err
+    assert ran.says("command-session-is-no-session-of-this", named="nonsense")
     assert SESSION in ran.err
 
 
@@ -73,7 +73,7 @@ def test_in_the_users_own_terminal_the_newest_is_shown_and_named(begun: Project,
 def test_what_changes_something_takes_no_beginning_for_an_id(begun: Project, argv: list[str]) -> None:
     tail = ["--", "true"] if argv[0] == "gate" else []
     ran = begun.user(*with_session(argv, SESSION[:4]), *tail)
-    assert (ran.code, f"did you mean {SESSION}?" in ran.err) == (2, True)
+    assert (ran.code, ran.says("command-did-you-mean-whole-id-please", matches=SESSION)) == (2, True)
     assert begun.user("ulw", "start", "--session", "a-new-one").code == 0
 
 

@@ -11,6 +11,7 @@ import pytest
 from omo.state import paths
 from omo.work import left_open
 from omo.work.status import LONGEST_SHORT, NextStep, command
+from tests import texts
 from tests.project import SESSION, Project, damage
 from tests.ultragoal.project import TWO
 
@@ -47,7 +48,8 @@ def test_what_a_gate_printed_is_shown_without_its_colours(project: Project) -> N
 def test_nothing_is_on_and_how_one_starts(project: Project) -> None:
     for looks in (project.agent("next"), project.user("next")):
         assert (looks.code, looks.err) == (0, "")
-        assert looks.out.startswith("Nothing is on in this session.\nType ulw in a prompt")
+        assert looks.says("next-nothing-is-on-in-this", where="session")
+        assert looks.says("status-type-ulw-in-prompt-or")
     data = project.agent("next", "--json").json
     assert (data["ok"], data["mode"], data["next"]["action"], data["items"]) == (True, "off", "start", [])
 
@@ -71,10 +73,10 @@ def test_what_the_user_asks_for_after_an_end_is_next(project: Project) -> None:
     project.prompt("/omo:ultraplan a file NOTES")
     project.prompt("ulw make it green")
     project.check("ulw", "done", "--because", "it was green before")
-    assert "Nothing is left to do" in project.agent("next").out, "what they typed before is not what they want now"
+    assert project.agent("next").says("next-nothing-is-left-to-do"), "what they typed before is not what they want now"
     project.prompt("/omo:laps a file NOTES")
     out = project.agent("next").out
-    assert "Nothing is left to do" not in out
+    assert not texts.says(out, "next-nothing-is-left-to-do")
     assert 'the user typed /omo:laps "a file NOTES", and nothing of it was begun\n  $ omo laps start' in out
 
 
@@ -115,21 +117,22 @@ def test_a_plan_that_was_read_by_the_critic_is_begun_and_its_execution_is_next(p
     assert "omo plan critique" not in project.agent("next").out
     project.prompt("/omo:ultraexecute notes.md")
     out = project.agent("next").out
-    assert 'the user typed /omo:ultraexecute "notes.md", and nothing of it was begun\n  $ omo plan start PLAN' in out
+    assert texts.says(out, "next-typed-and-not-begun", command='/omo:ultraexecute "notes.md"')
+    assert "  $ omo plan start PLAN" in out
 
 
 def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Project) -> None:
     begin = laps_begin(project)
     project.check("laps", "abandon", "it is too hard for me today")
     project.prompt("three more rounds, please")
-    assert "end your turn" in project.agent("next").out, "they have not been shown how it ended"
+    assert project.agent("next").says("run-end-your-turn-stop-shows"), "they have not been shown how it ended"
     assert "Begin it again, or leave it?" in project.stop().message
     answered = project.prompt("go on please, three more rounds", env={"CLAUDECODE": "1"})
-    assert "is over, and holds nothing. The agent has your answer" in answered.message
+    assert answered.says_to_user("prompt-is-over-and-holds-nothing-agent")
     for _ in range(2):
         out = project.agent("next").out
         assert "It waits" not in out
-        assert "end your turn" not in out
+        assert not texts.says(out, "ultraplan-end-your-turn-with-what-you")
         assert "  $ omo laps start --max-iterations N   (where they want it again)\n" in out
         project.agent("laps", "status")
         project.stop().assert_silent()
@@ -139,12 +142,14 @@ def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Proj
 
 
 def test_what_another_conversation_left_open_is_offered(project: Project) -> None:
-    assert "none is known here" in project.check("next", "--session", "other", code=2).err
+    assert project.check("next", "--session", "other", code=2).says("command-name-one-none-is-known-here")
     project.check("ultragoal", "create-goals", "--brief", TWO, session="other")
     assert "left open" not in project.agent("next").out  # somebody may be at it, and would not have it taken away
     project.now += left_open.IDLE_FOR
     out = project.agent("next").out
-    assert "left open by session other: ultragoal (2 of 2 open)" in out
+    assert texts.says(
+        out, "next-left-open-by-session-of", other="other", function_of="ultragoal", now=2, before="2 open"
+    )
     assert "\n  $ omo resume other\n" in out
     project.check("resume", "other")
 
@@ -153,7 +158,7 @@ def test_in_another_worktree_it_says_where_the_work_is_on(project: Project, tmp_
     project.commit()
     project.prompt("ulw mend it")
     project.git("worktree", "add", "-q", str(tmp_path / "other"))
-    assert "fix: omo next" in project.check("ulw", "done", cwd=tmp_path / "other", code=3).err
+    assert "omo next" in project.check("ulw", "done", cwd=tmp_path / "other", code=3).err
     assert project.check("next", cwd=tmp_path / "other").out.splitlines() == [
         "Nothing is on in this directory.",
         "Next: work where it is on (ultrawork)",
@@ -175,13 +180,14 @@ def test_a_red_gate_is_shown_with_its_command_and_what_it_printed(project: Proje
     out = project.agent("next").out
     assert "tests [fail]" in out
     assert "E  assert 1 == 2" in out
-    assert out.endswith("Next: open: tests\n  $ omo gate run\n")
+    assert texts.says(out, "next-open-gates", gate="tests")
+    assert "  $ omo gate run" in out
     project.write("fixed")
     project.check("gate", "run")
     assert "\n  $ omo ulw done\n" in project.agent("next").out
     project.check("ulw", "done", "--because", "the file is there")
     out = project.agent("next").out
-    assert out.endswith("Nothing is left to do: end the turn.\n")
+    assert texts.says(out, "next-nothing-is-left-to-do")
     assert out.count("the file is there") == 1, "how it ended is said once"
 
 
@@ -204,8 +210,8 @@ def test_open_criteria_come_with_their_checks_and_the_request(project: Project) 
     laps_begin(project)
     out = project.agent("next").out
     assert 'the user asked for, as they typed it: "write both parts"' in out
-    assert "C1 [PENDING]: part 1 is in place" in out
-    assert "there: path path done-1.txt" in out
+    assert texts.says(out, "next-part-is-in-place", id="c1", state="PENDING", number=1)
+    assert texts.says(out, "next-check-of-criterion", id="there", path="path done-1.txt")
 
 
 def test_what_waits_for_the_user_says_so(project: Project) -> None:
@@ -213,10 +219,11 @@ def test_what_waits_for_the_user_says_so(project: Project) -> None:
     project.check("ulw", "blocked", "--evidence", "the key is missing here", "--question", "Which key?")
     out = project.agent("next").out
     assert "It waits for the user (ultrawork is waiting): the key is missing here" in out
-    assert out.endswith("  Which key?\nEnd the turn: only they set it going again.\n")
+    assert "  Which key?" in out
+    assert texts.says(out, "next-end-turn-only-they-set")
     project.prompt("/omo:stop-continuation")
     out = project.agent("next").out
-    assert "it stays off until you type ulw" in out
+    assert texts.says(out, "next-next-for-user-it-stays")
     assert "$" not in out
 
 
@@ -238,13 +245,15 @@ def test_beside_work_that_is_on_what_the_user_stopped_is_left_alone(project: Pro
     out = project.agent("next").out
     assert out.startswith("ultrawork active, ultragoal paused")
     assert 'The user\'s own words, for ultrawork: "forget ultragoal, ulw mend it".' in out
-    assert "\nThe user stopped ultragoal: do no more of it.\nNext: " in out
+    assert texts.says(out, "next-user-stopped-do-no-more", list="ultragoal")
+    assert texts.says(out, "next-next-no-verification-gate-is")
     assert "both goals" not in out
     project.prompt("stop")
     project.prompt("continue ultragoal")
     out = project.agent("next").out
-    assert out.startswith("ultragoal active, ultrawork paused\n")
-    assert "\nThe user stopped ultrawork: do no more of it.\nNext: G001" in out
+    assert texts.says(out, "next-one-active-one-paused", work="ultragoal", other="ultrawork")
+    assert texts.says(out, "next-user-stopped-do-no-more", list="ultrawork")
+    assert texts.says(out, "next-step-of-goal", goal="G001")
     assert "mend it" not in out
     assert "ultrawork is on" in project.prompt("ulw", env={"CLAUDECODE": "1"}).message
 
@@ -254,7 +263,7 @@ def test_where_all_is_stopped_or_cancelled_no_goal_is_named(project: Project) ->
     project.prompt("ulw mend it")
     project.prompt("stop")
     out = project.agent("next").out
-    assert out.startswith("ultragoal and ultrawork paused\n")
+    assert texts.says(out, "status-ultragoal-and-ultrawork-paused")
     stopped = (
         "The user stopped ultragoal and ultrawork: do no more of it.\nEnd the turn: only they set it going again.\n"
     )
@@ -270,7 +279,7 @@ def test_where_all_is_stopped_or_cancelled_no_goal_is_named(project: Project) ->
 
 def test_a_step_for_hooks_has_its_command_whole_or_names_this_one() -> None:
     short = NextStep("run", "open: tests", (command("omo gate run"),))
-    assert short.short == "open: tests: omo gate run"
+    assert texts.says(short.short, "next-open-with-command", gate="tests", command="gate run")
     long = NextStep("run", "w" * 90, (command("omo gate run", "a" * 90),))
     assert long.short == "w" * 90 + ": omo next"
     assert len(NextStep("run", "w" * 900, long.commands).short) <= LONGEST_SHORT

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests import texts
 from tests.engine.project import criterion
 from tests.project import SESSION, Project
 from tests.ultraplan.plans import carry_out, commit, plan_text
@@ -98,10 +99,10 @@ def test_another_task_wakes_nothing_and_what_stood_still_gives_way(
     line, context = typed(wanted, f"/omo:{name} something else")
     assert f"/omo:{name} begins anew. {kind}" in line
     assert f"stays off; until the new one is begun, /omo:{name} without a task goes on with it." in line
-    assert "do nothing for the other" in context
-    assert "and nothing of it was begun" in wanted.stop().json["reason"]
+    assert texts.says(context, "prompt-stays-off-for-user-types-for")
+    assert wanted.stop().says_to_agent("stop-user-typed-omo-and-nothing-of")
     shown = wanted.agent("next").out
-    assert shown.startswith("Nothing is on in this session.\n")
+    assert texts.says(shown, "next-nothing-is-on-in-this", where="session")
     assert ("something else" in shown, begins in shown, "the first of it" in shown) == (True, True, False)
     assert f"{kind} {old} is over: the user has asked for something else" in wanted.check(*second).err
     new = wanted.summary(kind)
@@ -162,7 +163,7 @@ def test_an_agent_that_writes_it_into_the_state_replaces_nothing(wanted: Project
 
     wanted.change_row(forge)
     refused = wanted.check("ultragoal", "create-goals", "--brief", "Write the file.", code=3)
-    assert "this session has a plan with 1 open goal" in refused.err
+    assert refused.says("ultragoal-this-session-has-plan-with", open_goals="1 open goal")
 
 
 def test_the_name_of_the_plan_that_was_under_way_goes_on_with_it(wanted: Project) -> None:
@@ -179,7 +180,9 @@ def test_what_was_done_of_a_plan_that_was_cancelled_stays_done(wanted: Project) 
     wanted.check("plan", "start", "other.md")
     wanted.check("plan", "finish", "--abandon", "the first one is needed after all")
     wanted.stop()
-    assert "step 1 of plan.md is done" in wanted.check("plan", "start", "plan.md", code=3).err
+    assert wanted.check("plan", "start", "plan.md", code=3).says(
+        "ultraplan-step-of-is-done-by-plan", steps=1, file="plan.md"
+    )
     wanted.check("plan", "recover", "plan.md")
 
 
@@ -211,7 +214,7 @@ def test_what_was_cancelled_is_no_part_of_how_the_next_task_ended(wanted: Projec
     wanted.prompt("ulw write value")
     wanted.write("value", "new\n")
     wanted.check("ulw", "done", "--because", "the value is written as asked")
-    assert wanted.stop().message.startswith("omo: finished on the agent's word: ")
+    assert wanted.stop().says_to_user("end-on-agents-word")
     status = wanted.user("status", "--session", SESSION).out
     assert "ultrawork finished on the agent's word" in status.splitlines()[0]
     assert "cancelled by the user; 0/1 goals" in status

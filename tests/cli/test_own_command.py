@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import texts
 from tests.project import Project
 from tests.stories.play import path_of_tools
 
@@ -69,7 +70,7 @@ def test_the_kept_answer_is_named_and_pinned(flat: Project) -> None:
 def test_a_prompt_that_turns_ultrawork_on_names_the_kept_answer(flat: Project) -> None:
     flat.write("calc.py", FIXED)
     flat.check("proof", by="user")
-    assert "the project's tests: python3 -m pytest" in flat.prompt("ulw mend add").stdout
+    assert flat.prompt("ulw mend add").says_to_agent("hook-project-tests", command="python3 -m pytest")
 
 
 def test_ulw_done_keeps_it_too_and_runs_no_other_command_again(flat: Project) -> None:
@@ -128,14 +129,16 @@ def test_where_none_gets_to_the_tests_each_is_named_with_its_reason(flat: Projec
     flat.commit("no test can be loaded")
     flat.write("calc.py", FIXED)
     told = flat.check("proof", by="user", code=4).out.splitlines()
-    assert told[0] == "cannot tell. no command that this project's files name gets to its tests."
-    assert told[1].startswith("  pytest: fails (1 failed: tests/test_add.py")
-    assert told[2].startswith("  pytest tests: fails (1 failed: tests/test_add.py")
-    assert told[-1] == "what would help: name one that does: omo proof -- COMMAND"
+    assert "cannot tell." in told[0]
+    assert texts.says(told[0], "proof-no-command-that-this-project")
+    assert texts.says(told[1], "ulw-fails-failed", gate="pytest", number=1, path="tests/test_add.py")
+    assert texts.says(told[2], "ulw-pytest-tests-fails-failed", number=1, path="tests/test_add.py")
+    assert texts.says(told[-1], "proof-what-would-help-name-one")
     flat.prompt("ulw mend add")
     flat.write("calc.py", FIXED + "\n")
     refused = flat.check("ulw", "done", code=3).err
-    assert "  - no command that the project's files name gets to its tests:\n  - pytest: fails (1 failed: " in refused
+    assert texts.says(refused, "ulw-no-command-that-project-files-name")
+    assert texts.says(refused, "ulw-fails-failed", gate="pytest", number=1)
     assert "/omo:pin COMMAND" in refused
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests import texts
 from tests.kept import copied
 from tests.project import Project, Ran, make_project
 from tests.ultragoal.project import CLEAN
@@ -99,8 +100,8 @@ def test_it_is_run_once_and_passes(story: Story) -> None:
 def test_nothing_is_closed_while_it_fails(story: Story) -> None:
     ran = story.close()
     assert (ran.code, story.runs()) == (3, 1)
-    assert "what the user pinned does not pass on the files as they are, so nothing is closed: tests" in ran.err
-    assert "gate tests fails" in ran.err
+    assert ran.says("gate-what-user-pinned-does-not-pass", names="tests")
+    assert ran.says("gate-fails-with-exit", gate="tests")
     assert story.project.summary(story.kind)["state"] == "active"
     (story.project.root / ".git" / "ok").touch()
     story.project.check("gate", "run", "tests")
@@ -113,22 +114,23 @@ def test_only_the_user_lets_it_through_and_the_end_says_so(story: Story) -> None
     asked = story.project.agent(
         "gate", "record", "tests", "--pre-existing", "--evidence", "it fails without the work too"
     )
-    assert (asked.code, "the work waits for them" in asked.err) == (3, True)
+    assert (asked.code, asked.says("ulw-user-pinned-and-only-they-can")) == (3, True)
     told = story.project.stop().json["systemMessage"]
-    assert told.endswith("the agent asks to finish all the same. To let it through, type /omo:allow tests.")
+    assert texts.says(told, "stop-agent-asks-to-finish")
+    assert texts.says(told, "stop-way-to-allow", command="/omo:allow tests")
     said = story.project.prompt("/omo:allow tests").json["reason"]
-    assert said.startswith("omo: gate tests is let through by you, and the end will say so")
+    assert texts.says(said, "prompt-gate-allowed", gate="tests")
     ran = story.close()
     assert (ran.code, story.runs()) == (0, 1), ran.err
     (*_, exception) = story.outcome()["exceptions"]
-    assert (exception["what"].startswith("gate tests fails"), exception["by"]) == (True, "user")
+    assert (texts.says(exception["what"], "gate-fails-with-exit", gate="tests"), exception["by"]) == (True, "user")
 
 
 def test_what_cannot_be_judged_is_not_called_failing(story: Story) -> None:
     story.project.prompt("/omo:unpin tests")
     story.project.prompt("/omo:pin absent -- no-such-program-here", session="another")
     ran = story.close()
-    assert (ran.code, "gate absent could not be judged" in ran.err) == (3, True)
+    assert (ran.code, ran.says("run-gate-could-not-be-judged-program", name="absent")) == (3, True)
 
 
 def test_a_gate_of_the_agents_own_that_nobody_ran_is_called_not_run(story: Story) -> None:
@@ -156,8 +158,8 @@ def test_where_nothing_is_on_an_allowance_is_refused_with_the_reason(tmp_path: P
     project = make_project(tmp_path)
     project.prompt("/omo:pin tests -- false")
     said = project.prompt("/omo:allow tests").json["reason"]
-    assert "nothing is on in this conversation" in said
-    assert "/omo:unpin tests takes the gate away" in said
+    assert texts.says(said, "typed-allow-nothing-on")
+    assert texts.says(said, "typed-type-it-when-work-that-it-holds", which="tests")
 
 
 def test_the_bare_word_after_a_cap_sets_the_plan_going_and_asks_for_nothing_more(tmp_path: Path) -> None:
@@ -168,7 +170,9 @@ def test_the_bare_word_after_a_cap_sets_the_plan_going_and_asks_for_nothing_more
         project.stop(stop_hook_active=True)
     assert project.summary("ultraplan")["state"] == "ended"
     said = project.prompt("ulw").stdout
-    assert said.startswith("[omo] With ulw: ultraplan (1 of 1 open) goes on where it was. ")
+    assert texts.says(
+        said, "prompt-of-goes-on-where-it-was", how="with ulw", function_of="ultraplan", now=1, before="1 open"
+    )
     assert "ultrawork" not in said
     assert project.stop().blocks
     assert story.close().code == 0

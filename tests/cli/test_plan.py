@@ -12,6 +12,7 @@ from omo.proof import patterns
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.document import parse
 from omo.workflows.ultraplan.flow import DIMENSIONS
+from tests import texts
 from tests.project import Project
 from tests.ultraplan.plans import begin_repository, path_of, plan_text
 
@@ -47,7 +48,7 @@ def test_a_sound_plan_is_valid(project: Project) -> None:
         "defects": [],
         "advisories": [],
     }
-    assert project.user("plan", "validate", "plan.md").out == "plan.md: 5 steps, no defect\n"
+    assert project.user("plan", "validate", "plan.md").says("ultraplan-no-defect", file="plan.md", steps="5 steps")
     assert not Path(project.state).exists(), "looking writes nothing"
 
 
@@ -65,9 +66,9 @@ def test_every_defect_is_shown_with_its_line(project: Project) -> None:
     ]
     spoken = project.agent("plan", "validate", "plan.md")
     assert spoken.code == 3
-    assert spoken.err.splitlines()[0] == "omo: plan.md has 2 defects"
+    assert texts.says(spoken.err.splitlines()[0], "ultraplan-has-defects", plan="plan.md", number=2)
     assert all(spoken.err.count(f"  - line {one['line']}: {one['message']}") == 1 for one in details)
-    assert "fix: mend the plan, then omo plan critique plan.md" in spoken.err
+    assert spoken.says("ultraplan-mend-plan-then-omo-plan-critique", file="plan.md")
 
 
 def test_an_older_plan_is_valid_and_says_so(project: Project) -> None:
@@ -87,7 +88,7 @@ def test_a_plan_that_cannot_be_read_is_a_usage_error(project: Project, name: str
 def test_the_brief_makes_the_host_listen_until_the_verdict_is_recorded(project: Project) -> None:
     put(project, plan_text())
     ran = project.agent("plan", "critique", "plan.md")
-    assert ran.out.startswith("Send this to omo:critic, then: omo plan start plan.md\n")
+    assert ran.says("ultraplan-send-this-to-omo-critic-then", file="plan.md")
     assert critique.brief(parse(plan_text(), "plan.md")) in ran.out
     assert project.row()["awaits"] == "omo:critic"
     project.agent_ends("omo:critic", answer(plan_text()))
@@ -100,11 +101,13 @@ def test_who_was_asked_for_a_plan_alone_is_not_told_to_begin_it(project: Project
     put(project, plan_text())
     project.prompt("/omo:ultraplan two is better than one")
     following = "commit it, and tell the user that /omo:ultraexecute plan.md carries it out\n"
-    assert project.check("plan", "critique", "plan.md").out.startswith(f"Send this to omo:critic, then: {following}")
+    assert project.check("plan", "critique", "plan.md").says(
+        "ultraplan-send-this-to-omo-critic-then-commit", file="plan.md"
+    )
     project.agent_ends("omo:critic", answer(plan_text()))
     assert project.check("plan", "critique", "plan.md").out.endswith(f"\nNext: {following}")
     project.prompt("/omo:ultraexecute plan.md")
-    assert project.check("plan", "critique", "plan.md").out.endswith("\nNext: omo plan start plan.md\n")
+    assert project.check("plan", "critique", "plan.md").says("next-next-omo-plan-start", file="plan.md")
 
 
 @pytest.mark.parametrize("is_known", [False, True], ids=["asked", "judged before"])
@@ -119,7 +122,7 @@ def test_a_plan_that_has_gone_to_the_critic_is_no_silence_and_begins_no_run(proj
     assert not project.row()["work"]
     project.prompt("/omo:ultraexecute plan.md")
     project.check("plan", "critique", "plan.md")
-    assert "/omo:ultraexecute, and nothing of it was begun" in project.stop().json["reason"]
+    assert project.stop().says_to_agent("stop-user-typed-omo-and-nothing-of", name="ultraexecute")
 
 
 def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Project) -> None:
@@ -131,7 +134,9 @@ def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Projec
     ran = project.agent("plan", "critique", "plan.md")
     assert ran.code == 3
     assert "line 7: blocking, verify: it would pass anyway" in ran.out
-    assert "because: 1 blocking finding; the critic's verdict is 'findings'\n  concerns: size\n" in ran.out
+    assert ran.says("ultraplan-because-of-blocking-findings", number=1)
+    assert ran.says("ultraplan-critic-verdict-is", verdict="'findings'")
+    assert "  concerns: size" in ran.out
     digest = parse(plan_text(), "plan.md").digest
     assert not critique.is_clean(critique.latest(str(project.root), project.state, digest))
 
@@ -141,7 +146,7 @@ def test_a_verdict_on_an_earlier_text_is_none_and_the_critic_is_asked_again(proj
     project.agent("plan", "critique", "plan.md")
     project.agent_ends("omo:critic", answer(plan_text(5)))
     ran = project.agent("plan", "critique", "plan.md")
-    assert (ran.code, "Send this to omo:critic" in ran.out) == (0, True)
+    assert (ran.code, ran.says("ultraplan-send-this-to-omo-critic-then")) == (0, True)
 
 
 FIXES = {
@@ -213,7 +218,7 @@ def test_critique_fills_in_what_omo_can_know_and_the_plan_is_held_to_it(project:
     assert "omo plan critique plan.md fills in what the steps leave to omo" in said.out
     assert (project.root / "plan.md").read_text() == SHORT
     ran = project.agent("plan", "critique", "plan.md")
-    assert (ran.code, "was filled in" in ran.err) == (0, True), ran.err
+    assert (ran.code, ran.says("ultraplan-was-filled-in-what-is-proposed")) == (0, True), ran.err
     text = (project.root / "plan.md").read_text()
     first, second = parse(text, "plan.md").steps
     assert first.manifest.expected_paths == ("src/dates.py", "tests/test_dates.py")
@@ -333,10 +338,10 @@ def test_an_exit_condition_of_one_session_is_looked_at_too(project: Project) -> 
     field = "- Exit condition: `make e2e` → expected: OK"
     project.write("plan.md", plan_text(1, sessions=[[1]]).replace("Part 1\n", f"Part 1\n\n{field}\n", 1))
     ran = project.agent("plan", "validate", "plan.md")
-    assert (ran.code, "'make e2e', which no step runs" in ran.err) == (3, True)
+    assert (ran.code, ran.says("ultraplan-line-exit-condition-has-which-no", text="'make e2e'")) == (3, True)
 
 
 def test_a_preflight_that_is_written_down_as_step_0_is_said_to_be_made_by_the_start(project: Project) -> None:
     project.write("plan.md", plan_text(2).replace("### Step 1:", "### Step 0:"))
     ran = project.agent("plan", "validate", "plan.md")
-    assert (ran.code, "the preflight is not written down, omo plan start makes it" in ran.err) == (3, True)
+    assert (ran.code, ran.says("ultraplan-preflight-is-not-written-down-omo")) == (3, True)

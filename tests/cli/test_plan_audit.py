@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests import texts
 from tests.project import Project
 from tests.ultraplan.plans import carry_out, commit, git, head, plan_text
 from tests.ultraplan.plans import project as plan_project
@@ -48,7 +49,7 @@ def test_pass_drift_and_unknown_have_their_exit_codes_and_the_text_says_the_same
     assert (shown["next"]["action"], shown["next"]["step"]) == ("execute", 2)
     lines = project.agent("plan", "audit", "plan.md").out.splitlines()
     assert lines[:2] == [f"pass    Step 1: Add part 1 ({first[:12]})", "missing Step 2: Add part 2"]
-    assert lines[2].startswith("          none of 1 commits")
+    assert texts.says(lines[2], "ultraplan-none-of-commits-since-is", count=1)
     assert lines[-2] == f"Verdict: drift since {base[:12]}, 1 of 3 steps pass"
     assert lines[-1].startswith("Next: step 2 Add part 2")
     carry_out(project.root, 2)
@@ -70,7 +71,7 @@ def test_a_violation_goes_to_the_user_and_not_to_recovery(project: Project) -> N
     commit(project.root, "chore: quick")
     _, shown = audit(project)
     assert shown["session"]["scope_violations"][0].startswith("infra/x: changed by")
-    assert shown["next"]["why"].endswith("a person decides")
+    assert texts.says(shown["next"]["why"], "ultraplan-person-decides")
 
 
 def test_a_step_that_was_reverted_since_is_no_pass(project: Project) -> None:
@@ -97,8 +98,10 @@ def test_an_edited_plan_is_audited_by_the_copy_that_was_started(project: Project
     (project.root / "plan.md").write_text(plan_text(steps=1))
     code, shown = audit(project)
     assert (code, [step["step"] for step in shown["steps"]]) == (3, [1, 2, 3])
-    assert "edited after start" in shown["edited"]
-    assert "note: plan.md was edited after start" in project.agent("plan", "audit", "plan.md").out
+    assert texts.says(shown["edited"], "ultraplan-was-after-start-copy-made-then", became="edited")
+    assert project.agent("plan", "audit", "plan.md").says(
+        "ultraplan-was-after-start-copy-made-then", path="note: plan.md", became="edited"
+    )
     for number in (2, 3):
         carry_out(project.root, number)
     assert audit(project)[0] == 0
@@ -110,7 +113,7 @@ def test_an_edited_plan_of_several_sessions_is_audited_by_the_copy_too(tmp_path:
     (project.root / "plan.md").write_text(plan_text(steps=1))
     code, shown = audit(project)
     assert (code, [step["step"] for step in shown["steps"]]) == (3, [1, 2])
-    assert "plan.md was edited after start" in shown["edited"]
+    assert texts.says(shown["edited"], "ultraplan-was-after-start-copy-made-then", path="plan.md", became="edited")
 
 
 def test_in_a_copy_of_the_project_the_audit_says_whose_run_it_is(project: Project) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from omo.workflows.ultraplan.run import PLAN
+from tests import texts
 from tests.cli.sessions import OF_ANOTHER, next_stop
 from tests.kept import copied
 from tests.project import SESSION, Project
@@ -61,7 +62,7 @@ def test_a_session_is_recovered_twice_at_most_however_it_ends_in_between(planned
     planned.stop()  # it is shown to the user
     assert planned.check("plan", "recover", "--json").json["depth"] == 2
     refused = planned.check("plan", "recover", code=3)
-    assert "this session was recovered 2 times already: the rest needs a person, or a better plan" in refused.err
+    assert refused.says("ultraplan-this-session-was-recovered-times-already", most_recoveries=2)
     carry_out(planned.root, 3)
     assert planned.check("plan", "finish", "--json").json["depth"] == 2
 
@@ -75,15 +76,15 @@ def test_the_end_names_a_ledger_that_was_damaged(planned: Project) -> None:
         ledger.write('{"kind": "skipped", "step": 3}\n')
     assert planned.agent("plan", "finish").code == 0
     told = [exception["what"] for exception in planned.summary("ultraplan")["outcome"]["exceptions"]]
-    assert any("its ledger was damaged" in what for what in told), told
+    assert any(texts.says(what, "end-its-ledger-was-damaged-after") for what in told), told
 
 
 def test_a_recovery_of_what_is_not_there_names_nothing_that_would_refuse_too(planned: Project) -> None:
-    assert "fix: omo plan start plan.md" in planned.check("plan", "recover", "plan.md", code=3).err
-    assert "fix: name a plan that is there" in planned.check("plan", "recover", "nothere.md", code=3).err
+    assert "omo plan start plan.md" in planned.check("plan", "recover", "plan.md", code=3).err
+    assert planned.check("plan", "recover", "nothere.md", code=3).says("ultraplan-name-plan-that-is-there")
     start(planned)
     run = planned.summary("ultraplan")["run"]
-    assert "fix: name one of them" in planned.check("plan", "recover", "plan.md", "--run", run, code=2).err
+    assert planned.check("plan", "recover", "plan.md", "--run", run, code=2).says("ultraplan-name-one-of-them")
 
 
 def test_a_plan_for_a_file_with_brackets_in_its_name_is_carried_out_within_its_fence(tmp_path: Path) -> None:
@@ -153,7 +154,7 @@ def test_a_failed_step_is_reported_and_the_user_is_told(planned: Project) -> Non
     carry_out(planned.root, 1)
     ran = planned.agent("plan", "finish", "--failed", "2", "--error", "it does not build", "--tried", "two other ways")
     assert ran.code == 3
-    assert "it does not build" in ran.out
+    assert ran.says("ultraplan-plan-session-stopped-at-step-it")
     assert next_stop(planned) == "waiting"
     assert "fence" not in planned.row()["work"]["ultraplan"]
 
@@ -224,10 +225,10 @@ def test_a_skipped_step_is_told_with_the_verdict_and_counts_are_those_of_the_aud
     planned.agent("plan", "recover")
     carry_out(planned.root, 2)
     shown = planned.agent("plan", "status").out
-    assert "audit: pass, 1 skipped" in shown
-    assert "steps: 4 of 4 pass" in shown
+    assert texts.says(shown, "ultraplan-report-audit", verdict="pass", number=1)
+    assert texts.says(shown, "ultraplan-report-steps", number=4, number2=4)
     assert planned.row()["work"]["ultraplan"]["total"] == 4, "what was skipped is neither done nor open"
-    assert "audit: pass, 1 skipped" in planned.agent("plan", "finish").out
+    assert planned.agent("plan", "finish").says("ultraplan-report-audit", verdict="pass", number=1)
     assert planned.row()["work"]["ultraplan"]["total"] == 4
     assert "Verdict: pass, 1 skipped" in planned.agent("plan", "audit", "plan.md").out
 
@@ -352,18 +353,20 @@ def test_a_session_that_stopped_and_was_answered_does_not_say_that_it_waits(plan
     start(planned)
     tried = ("--failed", "1", "--error", "it cannot be written", "--tried", "twice, in two ways")
     assert "waits for a person" in planned.check("plan", "finish", *tried, code=3).out
-    assert "Next, for the user" in planned.agent("next").out
-    assert "stopped at step 1" in planned.stop().message
+    assert planned.agent("next").says("next-next-for-user-session-stopped")
+    assert planned.stop().says_to_user("ultraplan-stopped-at-step", number=1)
     assert planned.agent("plan", "status", "--json").json["next"]["who"] == "user"
     planned.prompt("try it once more")
     out = planned.agent("next").out
-    assert "Next: the session stopped at step 1, and the user has answered since" in out
-    assert "waits for a person" not in out
+    assert texts.says(out, "next-session-stopped-at-step-and", number=1)
+    assert not texts.says(out, "ultragoal-waits-for-a-person")
     held = planned.stop()
     assert (held.blocks, "omo plan recover plan.md" in held.stdout, "waits for" in held.stdout) == (True, True, False)
     assert planned.agent("plan", "status", "--json").json["next"]["who"] != "user"
     again = ("--failed", "1", "--error", "as it was before", "--tried", "what the user said")
     assert planned.agent("plan", "finish", *again).code == 3
-    assert "as it was before" in planned.stop().message, "what Stop offers is accepted, and waits for them once more"
+    assert planned.stop().says_to_user("ultraplan-is-blocked-plan-session-stopped"), (
+        "what Stop offers is accepted, and waits for them once more"
+    )
     planned.prompt("then recover it")
     assert planned.agent("plan", "recover", "plan.md").code == 0

@@ -9,6 +9,7 @@ import pytest
 
 from omo.workflows.ultraplan.document import parse
 from omo.workflows.ultraplan.flow import DIMENSIONS
+from tests import texts
 from tests.project import SESSION, Project
 from tests.ultraplan.plans import begin_repository, carry_out, commit, git, path_of, plan_text, subject_of
 
@@ -50,7 +51,7 @@ def in_two_sessions(project: Project, **changes: Any) -> None:
 
 def test_a_session_whose_verify_fails_is_not_closed_until_it_passes(project: Project) -> None:
     planned(project)
-    assert "  will run     step 1: python3 src/part1.py" in start(project)
+    assert texts.says(start(project), "ultraplan-will-run", number=1, command="python3 src/part1.py")
     write(project, 1, BROKEN)
     carry_out(project.root, 2)
     ran = project.agent("plan", "finish", "--json")
@@ -63,7 +64,7 @@ def test_a_session_whose_verify_fails_is_not_closed_until_it_passes(project: Pro
     commit(project.root, "fix: part 1 works")
     ran = project.agent("plan", "finish", "--json")
     assert (ran.code, [result["result"] for result in ran.json["verify"]]) == (0, ["pass", "pass"])
-    assert "2 Verify commands passed, which the plan's author chose" in ended(project)["why"]
+    assert texts.says(ended(project)["why"], "ultraplan-passed-which-plan-author-chose", passing="2 Verify commands")
 
 
 def test_a_verify_that_says_itself_that_it_ran_no_test_fails(project: Project) -> None:
@@ -72,7 +73,7 @@ def test_a_verify_that_says_itself_that_it_ran_no_test_fails(project: Project) -
     write(project, 1, "def part{0}():\n    return {0}\n\n\nprint('Ran 0 tests in 0.000s')\n")
     ran = project.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["verify"][0]["result"]) == (3, "fail")
-    assert "it says itself that it ran no test: Ran 0 tests" in ran.json["verify"][0]["why"]
+    assert texts.says(ran.json["verify"][0]["why"], "ultraplan-it-says-itself-that-it", quoted="Ran 0 tests")
 
 
 def test_what_was_pinned_at_the_start_is_run_whatever_the_plan_says_later(project: Project) -> None:
@@ -97,11 +98,14 @@ def test_a_recovery_runs_the_verify_commands_of_the_whole_session(project: Proje
 
 def test_what_only_a_shell_can_run_is_listed_as_not_run(project: Project) -> None:
     planned(project, 2, step1={"Verify": "`python3 src/part1.py | cat` → expected: nothing"}, step2={"Verify": "look"})
-    assert "  will not run step 1: python3 src/part1.py | cat" in start(project)
+    assert texts.says(start(project), "ultraplan-will-not-run", number=1, command="python3 src/part1.py | cat")
     for number in (1, 2):
         carry_out(project.root, number)
     ran = project.agent("plan", "finish")
-    assert (ran.code, "python3 src/part1.py | cat: not run (only a shell can run it)" in ran.out) == (0, True)
+    assert (ran.code, ran.says("ultraplan-verify-only-a-shell-can-run", command="python3 src/part1.py | cat")) == (
+        0,
+        True,
+    )
     assert "not run by omo: step 1: python3 src/part1.py | cat; step 2: look" in ended(project)["why"]
 
 
@@ -137,7 +141,9 @@ def test_a_quiet_search_is_to_find_something_though_it_prints_nothing(project: P
     carry_out(project.root, 1)
     ran = project.agent("plan", "finish")
     assert ran.code == 3
-    assert "src fails (exit 1, 0 needed); mend it" in ran.out
+    assert ran.says(
+        "ultragoal-next-step-its-verify-fails-mend", run="grep -rq nowhere-to-be-found src", why="exit 1, 0 needed"
+    )
     told = project.row()["work"]["ultraplan"]["next"]
     assert told.endswith("mend it: omo next"), "the command that follows is left out, not cut"
 
@@ -158,10 +164,10 @@ def test_without_running_them_it_ends_with_exceptions_and_never_over_a_failure(p
     unverified = ("plan", "finish", "--unverified", "there is no time for it")
     assert project.agent("plan", "finish").code == 3
     ran = project.agent(*unverified)
-    assert (ran.code, "does not go over a Verify command that fails" in ran.err) == (3, True)
+    assert (ran.code, ran.says("ultraplan-unverified-does-not-go-over-verify")) == (3, True)
     assert project.user(*unverified, "--session", SESSION).code == 0
     (_, exception) = ended(project)["exceptions"]
-    assert exception["what"] == "Verify of step 1 was not run: python3 src/part1.py"
+    assert texts.says(exception["what"], "ultraplan-verify-of-step-was-not", step=1, command="python3 src/part1.py")
     assert (ended(project)["verdict"], exception["by"]) == ("waived", "user")
 
 
@@ -183,7 +189,7 @@ def test_what_cannot_be_run_is_no_exception_when_the_rest_is_left_out(project: P
     carry_out(project.root, 1)
     assert project.agent("plan", "finish", "--unverified", "there is no time for it").code == 0
     assert [exception["what"] for exception in ended(project)["exceptions"]] == ["no clean critique of the plan"]
-    assert "not run by omo: step 1" in ended(project)["why"]
+    assert texts.says(ended(project)["why"], "ultraplan-not-run-by-omo", steps="step 1: python3 src/part1.py | cat")
 
 
 def test_what_is_not_there_to_be_started_is_not_run_and_no_failure(project: Project) -> None:
@@ -192,7 +198,7 @@ def test_what_is_not_there_to_be_started_is_not_run_and_no_failure(project: Proj
     carry_out(project.root, 1)
     ran = project.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["verify"][0]["result"]) == (0, "not run"), ran.err
-    assert "no-such-tool cannot be started" in ran.json["verify"][0]["why"]
+    assert texts.says(ran.json["verify"][0]["why"], "ultraplan-program-cannot-be-started", program="no-such-tool")
 
 
 def test_a_gate_of_the_users_that_never_passed_holds_up_the_last_session_alone(project: Project) -> None:
@@ -201,7 +207,7 @@ def test_a_gate_of_the_users_that_never_passed_holds_up_the_last_session_alone(p
     start(project)
     carry_out(project.root, 1)
     assert project.agent("plan", "finish").code == 0
-    assert "gate whole, pinned by the user, fails" in ended(project)["why"]
+    assert texts.says(ended(project)["why"], "gate-gate-pinned-by-user", gate="whole", failure="fails (exit 1)")
     start(project)
     carry_out(project.root, 2)
     refused = project.agent("plan", "finish")
@@ -228,7 +234,7 @@ def test_a_runner_that_git_ignores_is_seen(project: Project) -> None:
     carry_out(project.root, 1)
     project.write("unittest.py", "")
     assert project.agent("plan", "finish").code == 0
-    assert "unittest.py stands in the place of the runner's own module" in ended(project)["why"]
+    assert texts.says(ended(project)["why"], "plan-unittest-tests-stands-in-place", file="unittest.py")
 
 
 # Several sessions
@@ -239,9 +245,13 @@ def test_a_handoff_is_kept_and_printed_to_the_next_session(project: Project) -> 
     assert "handed over" not in start(project)
     carry_out(project.root, 1)
     refused = project.agent("plan", "finish", "--handoff", "docs/nowhere.md says what session 2 calls")
-    assert (refused.code, "docs/nowhere.md is cited, and is not there" in refused.err) == (3, True)
+    assert (refused.code, ("docs/nowhere.md" in refused.err and refused.says("work-is-cited-and-is-not-there"))) == (
+        3,
+        True,
+    )
     ran = project.agent("plan", "finish", "--handoff", "part1() is what session 2 calls")
-    assert "for the next session: part1()" in ran.out
+    assert "part1()" in ran.out
+    assert ran.says("ultraplan-for-next-session")
     assert "- next: session 1 of 2 passed its audit; session 2 begins with: omo plan start plan.md" in ran.out
     assert "next: omo plan start plan.md" in ended(project)["why"]
     assert "  handed over  session 1: part1() is what session 2 calls" in start(project)
@@ -261,7 +271,7 @@ def test_the_path_of_a_plan_stands_in_commands_as_it_can_be_typed(project: Proje
     in_two_sessions(project)
     (project.root / "plan.md").rename(project.root / "my plan.md")
     refused = project.agent("plan", "recover", "my plan.md")
-    assert "fix: omo plan start 'my plan.md'\n" in refused.err
+    assert "omo plan start 'my plan.md'" in refused.err
     commit(project.root, "docs: another name")
     named = ("plan", "start", "my plan.md", "--unreviewed", WHY)
     project.check(*named, by="user", session=project.session)
@@ -298,7 +308,7 @@ def test_the_next_session_may_change_what_the_one_before_made(project: Project) 
     assert [step["status"] for step in steps] == ["pass"], "a sibling does not turn it red"
     assert project.agent("plan", "audit", "plan.md").code == 3
     (_, exception) = ended(project)["exceptions"]
-    assert exception["what"] == "step 1 of plan.md does not hold any more"
+    assert texts.says(exception["what"], "ultraplan-step-of-does-not-hold-any", number=1, file="plan.md")
 
 
 def test_the_last_session_answers_for_the_whole_plan_from_its_first_base(project: Project) -> None:
@@ -384,7 +394,7 @@ def test_a_plan_that_no_critic_saw_is_the_users_to_start(project: Project) -> No
     begin = ("plan", "start", "plan.md", "--unreviewed", "I think it is good enough")
     ran = project.agent(*begin)
     assert ran.code == 3
-    assert "no critic has found this text sound" in ran.err
+    assert ran.says("ultraplan-has-no-clean-critique-of-text")
     assert f"omo plan start plan.md --unreviewed REASON --session {SESSION}" in ran.err
     assert "ultraplan" not in project.row().get("work", {}), "nothing was begun"
     assert project.user(*begin, "--session", SESSION).code == 0
@@ -395,7 +405,7 @@ def test_an_older_plan_needs_no_critic_only_where_it_was_committed(project: Proj
     text = (project.root / "plan.md").read_text()
     project.write("plan.md", text.replace("Add part 1", "Add the part"))
     ran = project.agent("plan", "start", "plan.md")
-    assert (ran.code, "of an older plan only what is committed needs none" in ran.err) == (3, True)
+    assert (ran.code, ran.says("ultraplan-has-no-clean-critique-of-text")) == (3, True)
     project.write("plan.md", text)
     assert project.agent("plan", "start", "plan.md").code == 0
 
@@ -408,7 +418,7 @@ def test_after_a_failure_an_agent_goes_on_only_once_the_user_was_shown_it(projec
     assert [project.agent(*failed).code, project.agent("plan", "finish").code] == [3, 3], "as it ended, also said again"
     for verb in ("recover", "start"):
         ran = project.agent("plan", verb, "plan.md")
-        assert (ran.code, "the user has not been shown it" in ran.err) == (3, True), verb
+        assert (ran.code, ran.says("ultraplan-plan-session-ended-without-pass-and-user-has")) == (3, True), verb
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
     assert project.omo("plan", "recover", "plan.md", by="user", env=other).code == 0, (
         "another conversation is the user's doing"

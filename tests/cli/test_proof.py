@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import texts
 from tests.project import SESSION, Project
 from tests.stories.play import path_of_tools
 
@@ -35,11 +36,12 @@ def places(project: Project, *arguments: str) -> dict[str, str]:
 def test_below_the_verdict_it_says_where_no_test_would_notice(changed: Project) -> None:
     changed.write("calc.py", FIXED.replace("\n\n\n", "\n\n\n\n# adds\n").replace("LIMIT", "# eleven\nLIMIT"))
     told = changed.check("proof", *GATE, by="user").out
-    assert told.startswith("proven. it fails without the change and passes with it.\n")
+    assert "proven." in told
+    assert texts.says(told, "proof-it-fails-without-change-and")
     assert re.search(r"NOT CHECKED +calc\.py:1-2", told), told
     assert re.search(r"checked +calc\.py:8", told), told
     assert "+ LIMIT = 11" in told
-    assert "It need not check all that the hunk does." in told
+    assert texts.says(told, "proof-it-need-not-check-all")
     assert changed.git("status", "--porcelain", "--", ":!.sisyphus") == "M calc.py"
 
 
@@ -62,11 +64,13 @@ def test_by_default_it_is_what_changed_since_the_branch_left(changed: Project) -
 
 def test_nothing_changed_is_told_with_a_way_on(changed: Project) -> None:
     changed.commit("the fix")
-    assert "which change is meant?" in changed.check("proof", *GATE, by="user", code=2).err
+    assert changed.check("proof", *GATE, by="user", code=2).says("proof-which-change-is-meant-this-is")
     assert places(changed, "--since", "HEAD~1", *GATE) == {"calc.py:1": "not held", "calc.py:5": "held"}
-    assert "--since nowhere is no commit" in changed.check("proof", "--since", "nowhere", by="user", code=2).err
+    assert changed.check("proof", "--since", "nowhere", by="user", code=2).says(
+        "proof-since-is-no-commit-of-this", named="nowhere"
+    )
     told = changed.check("proof", "--since", "HEAD", *GATE, by="user", code=2)
-    assert "nothing differs from HEAD" in told.err
+    assert told.says("proof-nothing-differs-from", since="HEAD")
     assert "omo proof --since HEAD~1" in told.err
 
 
@@ -89,7 +93,7 @@ def test_it_is_refused_while_a_session_works_in_the_tree(changed: Project) -> No
     changed.prompt("ulw mend add")
     for by in ("user", "agent"):
         told = changed.check("proof", *GATE, by=by, code=3)
-        assert f"session {SESSION} works in this tree" in told.err
+        assert told.says("proof-session-works-in-this-tree-and", working=SESSION)
     changed.prompt("stop ulw")
     changed.has_screen = True
     shown = changed.check("proof", *GATE, by="user", env={"TERM": "xterm", "LANG": "C.UTF-8", "COLUMNS": "80"}).out
@@ -104,8 +108,10 @@ def test_where_there_is_no_commit_or_no_command_it_cannot_tell(project: Project)
 
 
 def test_a_number_that_is_none_is_refused_in_plain_words(project: Project) -> None:
-    assert "--minutes: 'abc' is not a number" in project.agent("proof", "--minutes", "abc").err
-    assert "--minutes: '-1' must be more than 0" in project.agent("proof", "--minutes", "-1").err
+    assert project.agent("proof", "--minutes", "abc").says("proof-argument-minutes-is-not-number", word="abc")
+    assert project.agent("proof", "--minutes", "-1").says(
+        "proof-argument-minutes-must-be-more-than", number=1, number2=0
+    )
 
 
 def test_a_command_that_does_not_get_to_its_tests_is_red(changed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +119,8 @@ def test_a_command_that_does_not_get_to_its_tests_is_red(changed: Project, monke
     changed.write("tests/test_add.py", "import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == 5\n")
     (changed.root / "test_calc.py").unlink()
     told = changed.check("proof", "--", "pytest", by="user", code=3)
-    assert told.out.startswith("not proven. it fails as it is: tests/test_add.py.")
+    assert "not proven." in told.out
+    assert told.says("proof-fails-as-it-is", tests="tests/test_add.py")
 
 
 def test_two_shards_are_one_verdict_and_a_missing_one_is_none(changed: Project) -> None:
@@ -138,12 +145,14 @@ def test_what_was_printed_is_shown_again(changed: Project) -> None:
     assert '"version": "2.1.0"' in changed.check("proof", "show", "proof.json", "--sarif", by="user").out
     changed.write("proof.json", "{}")
     assert "proof.json" in changed.check("proof", "show", "proof.json", by="user", code=2).err
-    assert "nothing.json cannot be read" in changed.check("proof", "show", "nothing.json", by="user", code=2).err
+    assert changed.check("proof", "show", "nothing.json", by="user", code=2).says(
+        "doctor-cannot-be-read", path="nothing.json"
+    )
 
 
 def test_results_are_not_kept_in_the_checkout(changed: Project) -> None:
     told = changed.check("proof", "--cache", "results", *GATE, by="user", code=2)
-    assert "--cache results lies in the checkout" in told.err
+    assert told.says("proof-cache-lies-in-checkout", cache="results")
 
 
 def test_the_report_has_the_lines_while_the_files_are_the_same(changed: Project) -> None:
@@ -153,14 +162,14 @@ def test_the_report_has_the_lines_while_the_files_are_the_same(changed: Project)
     changed.check("ulw", "done", "--because", "it adds now")
     changed.check("proof", *GATE, by="user")
     told = changed.check("report", "--md", by="user").out
-    assert "### Lines that no test holds" in told
+    assert texts.says(told, "proof-lines-heading-in-markdown")
     assert "- calc.py:1: \\+ LIMIT = 11" in told.replace("\N{WORD JOINER}", "")
     path = changed.check("report", "--json", by="user").json
     assert path["verdict"]["level"] == "attested"
     page = changed.check("report", by="user").out.splitlines()[-1]
     with open(page, encoding="utf-8") as file:
         html = file.read()
-    assert '<h2 id="lines">Lines that no test holds</h2>' in html
+    assert texts.says(html, "proof-lines-heading-in-page")
     assert "- LIMIT = 9\n+ LIMIT = 11" in html
     changed.write("calc.py", FIXED + "\n")
     assert "Lines that no test holds" not in changed.check("report", "--md", by="user").out

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from omo.state import ledger
+from tests import texts
 from tests.cli.sessions import OF_ANOTHER, next_stop, use_blocks
 from tests.project import SESSION, Project, Ran, damage
 from tests.ralph.project import RALPH, answer, criterion, question, reply
@@ -51,10 +52,10 @@ def test_a_start_shows_the_criteria_for_the_user_to_see(project: Project) -> Non
     assert ran.code == 0
     for part in ("C1 part 1 is in place (now: fail)", "path done-1.txt", "judge question Does README.md", "at most 5"):
         assert part in ran.out
-    assert "Show this to the user. Iteration 1 is open." in ran.out
+    assert ran.says("run-show-this-to-user-iteration-is")
     places = [ran.out.index(f"\n  {name} ") for name in ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")]
     assert places == sorted(places)
-    assert ran.out.endswith("Next: C1, C2 open, iteration 1 of 5: when its phases are over: omo ralph judge\n")
+    assert ran.says("ralph-next-open-iteration-of-when-its", id="C1", id2="C2", number=1, number2=5)
     assert next_stop(project) == "block"
 
 
@@ -63,7 +64,7 @@ def test_a_run_after_one_that_the_agent_cleared_away_says_so(project: Project) -
     project.check("state", "clear", "--mode", "ralph", "--force")
     project.stop()
     start(project)
-    assert f"after {run}: cleared by the agent" in project.agent("ralph", "status").out
+    assert project.agent("ralph", "status").says("ralph-carries-on-after-cleared", id=run)
 
 
 def test_yaml_and_the_file_beside_the_command(project: Project) -> None:
@@ -81,12 +82,10 @@ def test_without_a_file_and_checks_of_the_project_the_request_is_all_there_is(pr
     project.commit()
     project.prompt("/omo:ralph write down what it is for")
     ran = project.check("ralph", "start")
-    assert (
-        "No check of the project as a whole was found, and what the user asked for is the only criterion.\nShow"
-        in ran.out
-    )
+    assert ran.says("run-no-check-of-project-as-whole", unit="criterion")
+    assert ran.says("run-show-this-to-user-iteration-is")
     page = Path(project.check("report").out.splitlines()[-1]).read_text(encoding="utf-8")
-    assert "<dd>no check of the project as a whole was found" in page, "no file is named before it"
+    assert texts.says(page, "ralph-criteria-from-in-page"), "no file is named before it"
 
 
 def test_without_a_file_the_criteria_are_the_request_and_the_projects_own_checks(project: Project) -> None:
@@ -97,16 +96,22 @@ def test_without_a_file_the_criteria_are_the_request_and_the_projects_own_checks
     project.prompt("/omo:ralph make the tests pass")
     ran = project.agent("ralph", "start")
     assert (ran.code, ran.err) == (0, "")
-    assert "C0 all that the user asked for is there (now: unknown)" in ran.out
-    assert "C1 python3 -m unittest passes, as test_it.py has it (now: fail)" in ran.out
-    assert "C2 make lint passes, as Makefile has it (now: pass, a guard)" in ran.out
-    assert "The criteria are the project's own checks, as its files named them at the start.\nShow this" in ran.out
+    assert ran.says("ralph-criterion-of-the-request", id="c0", result="unknown")
+    assert ran.says(
+        "ralph-criterion-of-makefile", id="c1", command="python3 -m unittest", file="test_it.py", result="fail"
+    )
+    assert ran.says("ralph-criterion-of-makefile-guard", id="c2", command="make lint", file="Makefile", result="pass")
+    assert ran.says("run-are-project-own-checks-as-its", units="criteria")
+    assert ran.says("run-show-this-to-user-iteration-is")
     project.agent_ends("omo:planner")
     project.write("done-1.txt")
     project.agent_ends("omo:qa")
     project.agent_ends("omo:critic")
     shown = project.agent("ralph", "artifacts")
-    assert (shown.code, "no gate is pinned; the judgement runs C1" in shown.out) == (0, True)
+    assert (
+        shown.code,
+        (shown.says("ralph-phase-with-no-gate") and shown.says("run-judgement-runs-check-of-project", item="C1")),
+    ) == (0, True)
     assert project.agent("ralph", "judge").code == 4
     nonce = project.agent("ralph", "brief", "--json").json["nonce"]
     project.agent_ends("omo:judge", reply(nonce, answer("C0", "request", evidence="`python3 -m unittest` says OK")))
@@ -114,17 +119,17 @@ def test_without_a_file_the_criteria_are_the_request_and_the_projects_own_checks
     assert (ended.code, "  C2 PASS: " in ended.out) == (0, True)
     told = project.summary("ralph")["outcome"]
     assert told["verdict"] == "judged"
-    assert "judged against what the user asked for with /omo:ralph, as they typed it" in told["why"]
+    assert texts.says(told["why"], "run-judged-against-what-user-asked", typed=" with /omo:ralph")
 
 
 def test_without_a_file_something_has_to_fail_or_be_asked_for(project: Project) -> None:
     refused = project.agent("ralph", "start")
-    assert (refused.code, "name no check of its own" in refused.err) == (3, True)
+    assert (refused.code, refused.says("run-nobody-said-what-is-wanted-and")) == (3, True)
     project.git("init", "-q")
     project.write("Makefile", "lint:\n\ttrue\n")
     project.commit()
     refused = project.agent("ralph", "start")
-    assert (refused.code, "pass already, and nobody said what is wanted" in refused.err) == (3, True)
+    assert (refused.code, refused.says("run-project-own-checks-pass-already-and")) == (3, True)
     assert project.agent("ralph", "status", "--json").json["run"] is None
     assert project.agent("ralph", "start", "--request", "write the manual").code == 0
 
@@ -164,9 +169,9 @@ def test_a_reduced_scope_lets_every_phase_be_left_out_but_the_work(project: Proj
     name = criteria(project, criterion(1), criterion(2))
     less = ("--reduced-scope", "two text files, nobody needs QA")
     started = project.check("ralph", "start", "--criteria", name, *less, by="user", session=SESSION)
-    assert "The user lets all but IMPL be left out:" in started.out
+    assert started.says("run-user-lets-all-but-be-left", required="IMPL")
     refused = project.check("ralph", "judge", code=3).err
-    assert "IMPL did not happen in it (circumvention 1 of 3)" in refused
+    assert texts.says(refused, "run-iteration-is-not-judged-did-not", missing="IMPL", attempts=1, most=3)
     project.write("done-1.txt")
     assert project.check("ralph", "judge", "--json", code=3).json["iteration"] == 1
 
@@ -182,11 +187,11 @@ def test_a_round_costs_two_calls(project: Project) -> None:
     project.write("done-1.txt")
     project.agent_ends("omo:qa")
     asked = project.agent("ralph", "judge", "--no-refine", "one file, nothing to refine")
-    assert (asked.code, "start a new omo:judge with this as its whole prompt: omo ralph brief" in asked.err) == (
+    assert (asked.code, asked.says("judge-start-with-brief", command="omo ralph brief; then omo ralph judge")) == (
         4,
         True,
     )
-    assert "start a new omo:judge" in project.agent("next").out
+    assert project.agent("next").says("judge-start-with-brief")
     nonce = project.agent("ralph", "brief", "--json").json["nonce"]
     project.agent_ends("omo:judge", reply(nonce, answer("C2", result="fail", evidence="README.md names `2 of 3`")))
     ran = project.agent("ralph", "judge", "--json")
@@ -196,7 +201,7 @@ def test_a_round_costs_two_calls(project: Project) -> None:
     opened = rows(project)[-1]
     assert (opened["kind"], opened["iteration"]) == ("exec-delegated", 2)
     shown = project.agent("next").out
-    assert 'seen: "clear: README.md names `2 of 3`"' in shown
+    assert texts.says(shown, "ralph-judge-saw", id="clear", text="README.md names `2 of 3`")
     assert "C1" not in shown
     assert project.agent("ralph", "judge").code == 3
     report = project.agent("report", "--md").out
@@ -211,8 +216,8 @@ def test_a_gate_that_fails_is_told_with_what_it_prints_and_counts_against_nobody
         project.agent_ends(agent)
     refused = project.agent("ralph", "judge")
     assert refused.code == 3
-    assert "its gates do not pass; that is not counted" in refused.err
-    assert "| it is broken" in refused.err
+    assert refused.says("run-iteration-is-not-judged-yet-its")
+    assert refused.says("ralph-it-is-broken")
     project.write("mended")
     assert project.agent("ralph", "judge").code == 4
     assert "exec-circumvention" not in [row["kind"] for row in rows(project)]
@@ -225,12 +230,29 @@ def test_the_third_verdict_asked_for_over_missing_phases_ends_the_run(project: P
         assert f"circumvention {attempt} of 3)" in refused
         assert next_stop(project) == "block"
     refused = project.check("ralph", "judge", code=3).err
-    assert "circumvention 3 of 3; that ends the run" in refused
+    assert texts.says(refused, "run-iteration-is-not-judged-did-not-happen", attempts=3, number=3)
     told = project.check("ralph", "status", "--json").json
     assert (told["state"], told["circumventions"]) == ("ended: circumvented", 3)
     assert next_stop(project) == "done"
     again = project.check("ralph", "start", "--criteria", criteria(project), code=3).err
-    assert "end your turn" in again
+    assert texts.says(again, "ralph-end-your-turn-stop-shows-user")
+
+
+def test_what_comes_and_goes_is_blocked_the_third_time_and_ends_the_run(project: Project) -> None:
+    """Two files, of which one is there in each round: no criterion fails twice in a row."""
+    name = criteria(project, criterion(1), criterion(2))
+    less = ("--reduced-scope", "two text files, nobody needs QA", "--max-iterations", "9")
+    project.check("ralph", "start", "--criteria", name, *less, by="user", session=SESSION)
+    seen = []
+    for number in (1, 2, 1, 2, 1, 2):
+        (project.root / f"done-{3 - number}.txt").unlink(missing_ok=True)
+        project.write(f"done-{number}.txt")
+        project.agent("ralph", "judge")
+        told = project.check("ralph", "status", "--json").json
+        seen.append([each["status"] for each in told["criteria"]])
+    assert seen[:2] == [["PASS", "FAIL"], ["REGRESSED", "PASS"]]
+    assert seen[-2:] == [["PASS", "REGRESSED"], ["BLOCKED", "PASS"]]
+    assert (told["state"], told["verdict"]) == ("ended: partial", "partial")
 
 
 def test_a_criterion_that_holds_for_the_first_time_gives_the_blocks_back(project: Project) -> None:
@@ -318,7 +340,7 @@ def test_that_a_ledger_was_damaged_is_told_with_the_end(project: Project) -> Non
     cut_last_row(project)
     judged(project, C1="pass", C2="pass")
     (let_through,) = project.summary("ralph")["outcome"]["exceptions"]
-    assert let_through["what"] == "its ledger was damaged after row 3"
+    assert texts.says(let_through["what"], "end-its-ledger-was-damaged-after", get=3)
 
 
 def test_giving_up(project: Project) -> None:
@@ -326,11 +348,13 @@ def test_giving_up(project: Project) -> None:
     assert project.agent("ralph", "abandon", "no").code == 2
     ran = project.agent("ralph", "abandon", "the user wants something else")
     assert ran.code == 0
-    assert "the user is shown this" in ran.err
+    assert ran.says("run-user-is-shown-this-at-next")
     assert next_stop(project) == "done"
     assert rows(project)[-1]["kind"] == "ended"
-    assert "ended already (abandoned)" in project.agent("ralph", "abandon", "the user wants something else").err
-    assert "end your turn" in project.agent("ralph", "start", "--criteria", criteria(project)).err
+    assert project.agent("ralph", "abandon", "the user wants something else").says(
+        "ralph-ralph-run-ended-already-abandoned"
+    )
+    assert project.agent("ralph", "start", "--criteria", criteria(project)).says("ralph-end-your-turn-stop-shows-user")
     RalphProject(project.root, now=project.now).turn_ends(SESSION)
     ran = project.agent("ralph", "start", "--criteria", criteria(project, criterion(1)))
     assert "omo gate add NAME -- COMMAND" in ran.err
@@ -397,7 +421,7 @@ def test_documentation_needs_no_gate(project: Project) -> None:
     criteria(project, criterion(1, {"id": "t", "type": "content", "path": "README.md", "regex": "Usage"}))
     project.commit()
     project.check("ralph", "start", "--criteria", "criteria.json")
-    assert ship_proof(project)["SHIP"].startswith("missing: no gate is pinned in this session")
+    assert texts.says(ship_proof(project)["SHIP"], "ralph-no-gate-pinned-in-session", state="missing")
     project.write("README.md", "# Usage\n")
     assert ship_proof(project)["SHIP"] == "present: no gate is pinned; only documents were changed"
     project.write("tool.py", "print(1)\n")

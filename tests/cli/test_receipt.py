@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from omo.work import receipts
+from tests import texts
 from tests.kept import copied
 from tests.project import SESSION, Project, begin_repository, git
 from tests.stories import play as stories
@@ -103,7 +104,7 @@ def test_a_receipt_is_a_statement_about_commit_and_tree_and_holds_in_a_fresh_clo
     assert runs == {"without the work": (2, [1, 1, 0]), "as it is": (0, [2, 0, 0])}
     ran = clone.check("receipt", "verify", "--yes", str(out), by="user")
     assert "It holds." in ran.out
-    assert "fails without the work" in ran.out
+    assert ran.says("receipt-holds-gate-fails-without-work-failed")
     assert clone.git("status", "--porcelain", "--", ":!.sisyphus") == ""
 
 
@@ -200,8 +201,8 @@ def test_what_was_in_no_commit_when_the_run_began_is_named(project: Project, tmp
     out = tmp_path / "receipt.json"
     written(project, out)
     clone = cloned(project, tmp_path / "a clone")
-    assert (
-        "note     by its word extra.py was there" in clone.check("receipt", "verify", "--yes", str(out), by="user").out
+    assert clone.check("receipt", "verify", "--yes", str(out), by="user").says(
+        "receipt-note-by-its-word-was", file="extra.py"
     )
 
 
@@ -236,7 +237,7 @@ def test_what_only_lay_in_the_writers_tree_is_not_proven_from_the_commit_on(
     assert "Done, proven" in project.check("ulw", "done").out
     project.commit("the work")
     refused = project.check("receipt", "write", by="user", code=3).err
-    assert "on it is not proven: " in refused
+    assert texts.says(refused, "receipt-commit-on-which-it-is-not-proven")
     assert why in refused
 
 
@@ -276,16 +277,18 @@ def test_the_base_is_where_the_branch_left_the_default_one(project: Project, tmp
     clone = of_the_branch(project, tmp_path / "a clone")
     main, first = clone.git("rev-parse", "origin/main"), clone.git("rev-parse", "HEAD~1")
     shown = clone.check(*VERIFY, str(out), by="user").out
-    assert f"holds    base {main[:12]}, where it left origin/main" in shown
-    assert f"note     the receipt has another base, {first[:12]}, which decides nothing" in shown
+    assert texts.says(shown, "receipt-base-where-it-left", id=main[:12], branch="origin/main")
+    assert texts.says(shown, "receipt-has-another-base", id=first[:12])
     shown = clone.check(*VERIFY, "--base", first, str(out), by="user").out
-    assert f"base {first[:12]}, where it left {first}" in shown
+    assert texts.says(shown, "receipt-base-where-it-left", id=first[:12], branch=first)
     assert "  note" not in shown
     clone.git("update-ref", "refs/remotes/origin/main", first)
     shown = clone.check(*VERIFY, str(out), by="user").out
-    assert f"base {first[:12]}, where it left origin/main" in shown
+    assert texts.says(shown, "receipt-base-where-it-left", id=first[:12], branch="origin/main")
     assert "  note" not in shown
-    assert "--base none is no commit" in clone.check(*VERIFY, "--base", "none", str(out), by="user", code=2).err
+    assert clone.check(*VERIFY, "--base", "none", str(out), by="user", code=2).says(
+        "receipt-base-is-no-commit-of-this", branch="none"
+    )
 
 
 def test_a_strangers_own_commit_is_no_base(project: Project, tmp_path: Path) -> None:
@@ -316,21 +319,21 @@ def test_on_the_default_branch_the_receipt_chooses_and_that_is_said(receipt: tup
     other = clone.commit("beside it")
     clone.git("switch", "-q", "main")
     sealed_anew(out, lambda statement: statement["predicate"]["base"].update(gitCommit=other))
-    assert "base before commit" in wrong_lines(clone, out)
+    assert texts.says("\n".join(wrong_lines(clone, out)), "receipt-base-before-commit")
 
 
 @pytest.mark.parametrize("name", ["main", "origin/main", "origin/HEAD"])
 def test_a_tag_is_no_default_branch(receipt: tuple[Project, Path], name: str) -> None:
     clone, out = receipt
     clone.git("tag", name, "HEAD~1")
-    assert "the receipt chose the base" in clone.check(*VERIFY, str(out), by="user").out
+    assert clone.check(*VERIFY, str(out), by="user").says("receipt-chose-the-base")
 
 
 def test_where_no_branch_is_the_default_one_somebody_has_to_name_it(receipt: tuple[Project, Path]) -> None:
     clone, out = receipt
     clone.git("remote", "remove", "origin")
     clone.git("branch", "-q", "-m", "main", "work")
-    assert "name it, or a commit, with --base REV" in clone.check(*VERIFY, str(out), by="user", code=4).out
+    assert clone.check(*VERIFY, str(out), by="user", code=4).says("receipt-base-is-not-clear")
     assert "It holds." in clone.check(*VERIFY, "--base", "HEAD~1", str(out), by="user").out
 
 
@@ -375,7 +378,7 @@ def test_without_a_yes_nothing_is_run_and_nothing_written(
     for file in (str(out), str(tmp_path / "none")):
         ran = clone.check("receipt", "verify", file, by=by, code=77, has_terminal=by == "user", is_heard=False)
         assert (ran.out, len(ran.err.splitlines())) == ("", 1)
-        assert "nothing was run" in ran.err
+        assert ran.says("receipt-nothing-was-run-this-runs-code")
         assert "--yes" in ran.err
     assert everything_in(tmp_path) == before
 
@@ -405,8 +408,11 @@ def test_a_person_is_shown_the_commands_and_asked(receipt: tuple[Project, Path],
     before = everything_in(tmp_path)
     done = answered(clone, out, "n")
     assert (done.returncode, done.stdout) == (77, "")
-    assert "  $ make test\n  $ python3 -m unittest\nRun them? [y/N]" in done.stderr
-    assert "omo: nothing was run" in done.stderr
+    assert "  $ make test" in done.stderr
+    assert "  $ python3 -m unittest" in done.stderr
+    assert "Run them?" in done.stderr
+    assert texts.says(done.stderr, "receipt-yes-or-no")
+    assert texts.says(done.stderr, "receipt-yes-or-no")
     assert everything_in(tmp_path) == before
 
 
@@ -414,7 +420,7 @@ def test_a_person_who_says_yes_reads_what_ran(receipt: tuple[Project, Path]) -> 
     clone, out = receipt
     done = answered(clone, out, "y")
     assert (done.returncode, "It holds." in done.stdout) == (0, True), done.stdout + done.stderr
-    assert "  ran      make test\n" in done.stdout
+    assert texts.says(done.stdout, "receipt-ran-command", command="make test")
 
 
 def test_what_a_stranger_wrote_cannot_hide_in_the_question(receipt: tuple[Project, Path]) -> None:
@@ -540,7 +546,7 @@ def test_tests_that_do_not_hold_are_in_no_line_that_does(receipt: tuple[Project,
     tree = clone.git("rev-parse", "HEAD^{tree}")
     about = [{"name": "commit", "digest": {"gitCommit": head}}, {"name": "tree", "digest": {"gitTree": tree}}]
     sealed_anew(out, lambda statement: statement.update(subject=about))
-    assert "the project's own tests are not weakened" in wrong_lines(clone, out)
+    assert texts.says("\n".join(wrong_lines(clone, out)), "receipt-project-own-tests-are-not")
 
 
 def test_a_file_in_the_runners_place_is_no_matter_of_the_machine(receipt: tuple[Project, Path]) -> None:
@@ -551,13 +557,13 @@ def test_a_file_in_the_runners_place_is_no_matter_of_the_machine(receipt: tuple[
     about = [{"name": "commit", "digest": {"gitCommit": head}}, {"name": "tree", "digest": {"gitTree": tree}}]
     sealed_anew(out, lambda statement: statement.update(subject=about))
     told = clone.check("receipt", "verify", "--yes", str(out), by="user", code=3)
-    assert "unittest.py stands in the place of the runner" in told.out
+    assert told.says("receipt-not-so-gate-tests-make", file="unittest.py")
 
 
 def test_where_there_is_no_repository_nobody_can_tell(receipt: tuple[Project, Path], tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     told = Project(tmp_path / "elsewhere").check("receipt", "verify", "--yes", str(receipt[1]), by="user", code=4)
-    assert "there is no git repository here" in told.out
+    assert told.says("receipt-unknown-commit-there-is-no")
 
 
 def test_where_the_runner_is_missing_nobody_can_tell(
@@ -570,8 +576,8 @@ def test_where_the_runner_is_missing_nobody_can_tell(
         (tools / name).symlink_to(f"/usr/bin/{name}" if Path(f"/usr/bin/{name}").exists() else f"/bin/{name}")
     monkeypatch.setenv("PATH", str(tools))
     ran = clone.check("receipt", "verify", "--yes", str(out), by="user", code=4)
-    assert "program not found" in ran.out
-    assert "It cannot be verified here." in ran.out
+    assert ran.says("receipt-gate-cannot-tell")
+    assert ran.says("receipt-it-cannot-be-verified-here")
 
 
 def test_a_shallow_clone_is_told_to_fetch(receipt: tuple[Project, Path], tmp_path: Path) -> None:
@@ -606,7 +612,7 @@ def test_a_command_that_only_the_receipt_names_is_not_run_unasked(
     argv = ["sh", "-c", f"touch '{ran}'; grep -q '+' calc.py"]
     sealed_anew(out, lambda statement: _gate(statement).update(by="user", source="", argv=argv))
     told = clone.check("receipt", "verify", "--yes", str(out), by="user", code=4)
-    assert "only the receipt says so" in told.out
+    assert told.says("receipt-only-the-receipt-says-so")
     assert not ran.exists()
     told = clone.check("receipt", "verify", "--yes", "--trust-user", str(out), by="user", code=3)
     assert ran.exists()
@@ -645,18 +651,18 @@ def test_a_change_that_the_user_allowed_is_named_and_not_taken_on_the_receipts_w
     assert list(written(project, out)["predicate"]["exceptions"]["allowed"]) == ["test_calc.py"]
     clone = cloned(project, tmp_path / "a clone")
     told = clone.check("receipt", "verify", "--yes", str(out), by="user", code=4)
-    assert "test_calc.py changed as the user allowed (only the receipt says so" in told.out
+    assert told.says("receipt-unknown-changed-as-user-allowed-only", path="test_calc.py")
     clone.check("receipt", "verify", "--yes", "--trust-user", str(out), by="user")
     sealed_anew(out, lambda statement: statement["predicate"]["exceptions"].update(allowed={}))
     told = clone.check("receipt", "verify", "--yes", "--trust-user", str(out), by="user", code=3)
-    assert "it passes only with the changed test_calc.py" in told.out
+    assert told.says("receipt-gate-only-with-changed-tests", files="test_calc.py")
 
 
 def test_tests_that_omo_found_are_the_projects_own_wherever_they_are_named(project: Project) -> None:
     work(project)
     for shown in (project.check("report", "--md", by="user").out, project.check("status", "--json", by="user").out):
         assert "the project's own (Makefile)" in shown
-        assert "pinned by the agent" not in shown
+        assert not texts.says(shown, "ulw-gate-pinned-by")
 
 
 def in_a_part(place: Path) -> Project:
@@ -677,7 +683,7 @@ def test_a_receipt_of_a_part_of_the_repository_holds_wherever_it_is_verified(tmp
             ran = Project(checkout).check(
                 "receipt", "verify", "--yes", str(tmp_path / "receipt.json"), by="user", cwd=directory
             )
-            assert "only packages/a differs from the base" in ran.out
+            assert ran.says("receipt-holds-only-differs-from-base", path="packages/a")
     assert not (tmp_path / "clone" / "packages" / "a" / ".sisyphus").exists(), "its state is that of the checkout"
 
 
@@ -688,7 +694,7 @@ def test_a_receipt_of_a_part_says_nothing_of_the_rest(tmp_path: Path) -> None:
     git(tmp_path / "top", "add", "other.py")
     git(tmp_path / "top", "commit", "-q", "--amend", "--no-edit")
     refused = part.check("receipt", "write", code=3).err
-    assert "a receipt of packages/a speaks of that alone" in refused
+    assert texts.says(refused, "receipt-receipt-of-speaks-of-that-alone", directory="packages/a")
     assert "change other.py too" in refused
     commit, tree = part.git("rev-parse", "HEAD"), part.git("rev-parse", "HEAD^{tree}")
 
@@ -705,16 +711,16 @@ def test_a_receipt_of_a_part_says_nothing_of_the_rest(tmp_path: Path) -> None:
 
 
 def test_a_receipt_needs_a_proof_and_a_commit(project: Project) -> None:
-    assert "no such run is known" in project.check("receipt", "write", by="user", code=4).err
+    assert project.check("receipt", "write", by="user", code=4).says("command-no-such-run-is-known-in")
     work(project, commits=False)
     told = project.check("receipt", "write", by="user", code=3)
     assert "calc.py" in told.err
-    assert "fix: commit them" in told.err
+    assert told.says("receipt-commit-them")
     project.commit("the work")
     path = project.check("receipt", "write", "--json", by="user").json["path"]
     assert Path(path).name == f"{project.git('rev-parse', 'HEAD')}.json"
     project.write("calc.py", FIXED + "# later\n")
-    assert "and this is NOT proven any more" in project.check("receipt", "write", by="user", code=3).err
+    assert project.check("receipt", "write", by="user", code=3).says("receipt-only-proven-not-any-more")
 
 
 def test_where_the_base_was_amended_it_begins_at_the_commit_before(project: Project, tmp_path: Path) -> None:
@@ -736,7 +742,7 @@ def test_where_nothing_is_left_of_the_base_there_is_no_receipt(project: Project)
     work(project, commits=False)
     project.git("commit", "-q", "--amend", "-a", "-m", "all of it")
     told = project.check("receipt", "write", by="user", code=3)
-    assert "has no commit in common with what is checked out" in told.err
+    assert told.says("receipt-on-which-run-began-has-no")
 
 
 def users_check_ended(run: Play) -> None:
@@ -763,7 +769,7 @@ def test_what_another_workflow_has_proven_has_a_receipt_too(
     assert [gate["name"] for gate in json.loads(out.read_bytes())["predicate"]["gates"]] == gates
     clone = cloned(Project(run.project), tmp_path / "a clone")
     shown = clone.check("receipt", "verify", "--yes", "--trust-user", str(out), by="user").out
-    assert "the project's own tests are not weakened" in shown
+    assert texts.says(shown, "fence-holds-project-own-tests-are")
     assert run.terminal(f"report --session {PLAYED} --md") == 0
     assert "Files changed, " in run.printed
 
@@ -775,7 +781,7 @@ def test_an_agents_word_is_no_receipt(project: Project) -> None:
     project.check("ulw", "done", "--because", "the value is the new one")
     project.commit("the work")
     told = project.check("receipt", "write", code=3, session=SESSION)
-    assert "and this is finished on the agent's word" in told.err
+    assert told.says("receipt-only-proven-not-agents-word")
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '"x"', '{"_type": 1}'])
@@ -783,9 +789,9 @@ def test_what_is_no_receipt_holds_nothing(project: Project, tmp_path: Path, cont
     project.commit("base")
     file = tmp_path / "no receipt.json"
     file.write_text(content, encoding="utf-8")
-    assert "It does not hold." in project.check("receipt", "verify", "--yes", str(file), by="user", code=3).out
-    assert (
-        "cannot be read" in project.check("receipt", "verify", "--yes", str(tmp_path / "none"), by="user", code=2).err
+    assert project.check("receipt", "verify", "--yes", str(file), by="user", code=3).says("receipt-it-does-not-hold")
+    assert project.check("receipt", "verify", "--yes", str(tmp_path / "none"), by="user", code=2).says(
+        "receipt-file-cannot-be-read-no-such"
     )
 
 

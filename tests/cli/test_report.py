@@ -14,6 +14,7 @@ import pytest
 from omo.state import paths
 from omo.views.report import markdown, page
 from omo.work import outcome
+from tests import texts
 from tests.project import SESSION, Project
 from tests.report import sample
 
@@ -59,7 +60,7 @@ def test_a_skipped_verification_is_no_proof(project: Project) -> None:
     assert ran["verdict"]["level"] == "waived"
     skipped, pinned = ran["notices"]
     assert "there is nothing to test here" in skipped["text"]
-    assert pinned["what"] == "pinned by the agent"
+    assert texts.says(pinned["what"], "work-pinned-by-agent")
 
 
 def test_a_recorded_failure_is_an_exception(project: Project) -> None:
@@ -73,7 +74,7 @@ def test_a_recorded_failure_is_an_exception(project: Project) -> None:
     assert ran["verdict"]["level"] == "waived"
     assert ran["outcome"]["exceptions"]
     assert "passing on the files" not in ran["verdict"]["text"]
-    assert any("it failed before the work as well" in one["text"] for one in ran["notices"])
+    assert any(texts.says(one["text"], "report-by-the-agent-failed-before") for one in ran["notices"])
     assert '"status": "recorded"' in project.agent("status", "--json").out
 
 
@@ -157,9 +158,9 @@ def test_a_report_in_the_project_is_refused_because_it_would_take_back_what_it_s
 
 def test_nobody_is_told_to_remove_a_file_of_theirs_that_a_report_was_to_go_into(done: Project) -> None:
     done.write("notes", "mine\n")
-    assert "fix: print it elsewhere" in printed_into(done, "notes", "ab")
+    assert texts.says(printed_into(done, "notes", "ab"), "report-print-it-elsewhere-omo-report")
     done.commit()
-    assert "fix: print it elsewhere" in printed_into(done, "notes", "ab")
+    assert texts.says(printed_into(done, "notes", "ab"), "report-print-it-elsewhere-omo-report")
     assert (done.root / "notes").read_text() == "mine\n"
     assert "fix: git restore notes; then print it elsewhere" in printed_into(done, "notes", "wb")
 
@@ -200,7 +201,9 @@ def test_a_gate_of_the_agents_own_is_an_exception_in_plain_sight(project: Projec
     command = "test 'a b' = 'a b'"
     assert told["verdict"]["text"].startswith(HELD)
     assert [one["text"] for one in told["notices"]] == [f"every gate was pinned by the agent (tests: {command})"]
-    assert f"| ✅ | tests {command}, pinned by the agent | pass | 0." in project.agent("report", "--md").out
+    assert project.agent("report", "--md").says(
+        "report-gate-row-in-markdown", gate="tests", command=command, by="agent"
+    )
     page_text = Path(project.agent("report").out.splitlines()[-1]).read_text(encoding="utf-8")
     assert "<li>test &#39;a b&#39; = &#39;a b&#39;</li>" in page_text
     project.user("gate", "add", "theirs", "--session", SESSION, "--", "git", "--version")
@@ -214,8 +217,8 @@ def test_of_a_run_that_was_called_off_the_task_and_the_files_are_told(project: P
     project.prompt("/omo:stop-continuation")
     told = project.check("report", "--md", by="user").out
     assert "> ulw make it new" in told
-    assert "Files changed, 1: value" in told
-    assert "the user called it off." in told
+    assert texts.says(told, "report-files-changed-value", number=1)
+    assert texts.says(told, "report-user-called-it-off")
     assert "has not ended" not in told
 
 
@@ -225,7 +228,7 @@ def test_nobody_is_told_that_an_agents_word_was_judged(project: Project) -> None
     project.write("value", "new\n")
     project.check("ulw", "done", "--because", "the value is the new one")
     told = project.check("report", "--md", by="user").out
-    assert "finished on the agent's word" in told
+    assert texts.says(told, "report-agents-word-in-markdown")
     assert "nobody judged their own work" not in told
 
 
@@ -253,7 +256,7 @@ def test_state_that_cannot_be_read_is_said(project: Project) -> None:
     project.user("ulw", "start", "--session", SESSION)
     Path(paths.runtime_file(project.state)).write_text("{", encoding="utf-8")
     told = project.agent("report", "--json").json
-    assert told["verdict"]["text"] == "NOT proven: its state cannot be read."
+    assert texts.says(told["verdict"]["text"], "report-not-proven-its-state-cannot-be")
     assert [(one["what"], one["where"]) for one in told["notices"]] == [("unreadable", "state")]
 
 
@@ -261,20 +264,24 @@ def test_what_a_ledger_proved_that_is_gone_is_not_proven(project: Project) -> No
     proven = outcome.outcome(outcome.PROVEN, "it passes")
     ended: Any = {"run": "r1", "state": "ended", "outcome": proven}
     project.change_row(lambda row: {**row, "work": {"ultraplan": ended}})
-    assert project.agent("report").out.startswith("NOT proven: there is nothing that could prove it")
+    assert project.agent("report").says("report-not-proven-there-is-nothing-that")
 
 
 def test_a_session_with_nothing_and_a_run_nobody_knows(done: Project) -> None:
     ran = done.user("report", "--session", "nobody")
-    assert (ran.code, "is no session of this project" in ran.err, SESSION in ran.err) == (2, True, True)
+    assert (ran.code, ran.says("command-session-is-no-session-of-this"), SESSION in ran.err) == (2, True, True)
     ran = done.omo("report", by="user", env={"OMO_SESSION_ID": "nobody"})
-    assert (ran.code, "session nobody has nothing to report" in ran.err, "omo status --all" in ran.err) == (
+    assert (
+        ran.code,
+        ran.says("report-nothing", session="nobody"),
+        "omo status --all" in ran.err,
+    ) == (
         3,
         True,
         True,
     )
     ran = done.user("report", "--run", "r0")
-    assert (ran.code, "there is no such run in this project" in ran.err) == (2, True)
+    assert (ran.code, ran.says("report-run-there-is-no-such-run")) == (2, True)
 
 
 def test_a_run_of_plain_ultrawork_by_its_name(done: Project) -> None:

@@ -14,6 +14,7 @@ from omo import hosts
 from omo.hosts.claude_headless import Headless as ClaudeHeadless
 from omo.hosts.codex_headless import Headless as CodexHeadless
 from omo.hosts.copilot_headless import Headless as CopilotHeadless
+from tests import texts
 from tests.project import Project, Ran
 
 EDIT = "--permission-mode acceptEdits"
@@ -26,7 +27,7 @@ def run(project: Project, *argv: str, **options: Any) -> Ran:
 
 def test_it_is_no_agents(project: Project) -> None:
     for ran in (project.agent("run", "x", is_under_agent=False), project.user("run", "x")):
-        assert (ran.code, "the gates of the commit it begins on count as the user's" in ran.err) == (3, True)
+        assert (ran.code, ran.says("headless-omo-run-is-not-agent")) == (3, True)
 
 
 @pytest.mark.parametrize(
@@ -54,17 +55,17 @@ def test_what_is_missing_is_told_in_the_order_in_which_it_is_mended(project: Pro
     bare.mkdir()
     environ = {"OMO_PROJECT_DIR": str(bare), "PATH": "/usr/bin:/bin"}
     assert run(project, "x", cwd=bare, env=environ).code == 77
-    assert "begins on a commit" in run(project, "x", cwd=bare, env=environ).err
+    assert run(project, "x", cwd=bare, env=environ).says("headless-omo-run-begins-on-commit")
     programs = tmp_path / "programs"
     programs.mkdir()
     project.write("value")
     project.commit()
     ran = run(project, "x", env={"PATH": str(programs)})
-    assert (ran.code, "claude is not on the PATH" in ran.err) == (77, True), ran.err
+    assert (ran.code, ran.says("headless-is-not-on-path", program="claude")) == (77, True), ran.err
     (programs / "claude").write_text("#!/bin/sh\n", "utf-8")
     (programs / "claude").chmod(0o755)
     ran = run(project, "x", env={"PATH": f"{programs}:/usr/bin:/bin"})
-    assert (ran.code, "nothing here could prove the work" in ran.err) == (77, True), ran.err
+    assert (ran.code, ran.says("headless-nothing-here-could-prove-work-no")) == (77, True), ran.err
 
 
 def claude(tmp_path: Path, *arguments: str, **settings: Any) -> ClaudeHeadless:
@@ -140,7 +141,9 @@ def played(project: Project, tmp_path: Path) -> Ran:
 
 def test_a_round_that_met_a_limit_and_was_played_again_is_one(project: Project, tmp_path: Path) -> None:
     ended = played(project, tmp_path)
-    assert (ended.code, "(1 round went by)" in ended.out) == (3, True), ended.out + ended.err
+    assert (ended.code, ended.says("report-not-proven-no-such-run-is-known", number=1)) == (3, True), (
+        ended.out + ended.err
+    )
     assert ended.err.count("omo: round 1: ") == 2
 
 
@@ -152,7 +155,7 @@ def test_what_an_earlier_run_left_is_not_taken_for_the_report_of_one_that_has_no
     left.mkdir()
     for name in ("report.html", "report.md", "receipt.json"):
         (left / name).write_text("done, proven", "utf-8")
-    assert "no report could be left" in played(project, tmp_path).err
+    assert played(project, tmp_path).says("headless-no-report-could-be-left-session")
     assert list(left.iterdir()) == []
 
 
@@ -200,12 +203,12 @@ def test_codex_writes_only_where_it_is_let(tmp_path: Path) -> None:
 
     assert codex().lacks_permission([MAKE]).endswith("-- --sandbox workspace-write")
     assert codex("--sandbox", "workspace-write").lacks_permission([MAKE]) == ""
-    assert codex().lacks_login() == "log in: codex login"
+    assert texts.says(codex().lacks_login(), "host-log-in-codex-login")
     assert codex().lacks_hooks().startswith("omo is not in Codex: ")
     (tmp_path / "auth.json").write_text("{}", "utf-8")
     (tmp_path / "config.toml").write_text('sandbox_mode = "workspace-write"\n[plugins."omo@omo"]\n', "utf-8")
     assert (codex().lacks_permission([MAKE]), codex().lacks_login()) == ("", "")
-    assert "does not trust the hooks" in codex().lacks_hooks()
+    assert texts.says(codex().lacks_hooks(), "host-codex-does-not-trust-hooks")
     lines = [
         {"type": "thread.started", "thread_id": "t1"},
         {"type": "turn.failed", "error": {"message": "You've hit your usage limit. Try again later."}},

@@ -19,6 +19,7 @@ from omo.context import OF_AN_AGENT, Context
 from omo.errors import Refused
 from omo.hosts import claude_setup
 from omo.hosts.setups import OK, WARN, DoctorFinding
+from tests import texts
 from tests.project import Ran
 from tests.terminal import terminal
 
@@ -81,7 +82,7 @@ def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
 def test_nothing_is_written_that_nobody_agreed_to(desk: Desk) -> None:
     before = desk.write({"model": "opus"})
     ran = desk.omo("setup", "statusline")
-    assert (ran.code, '+  "statusLine": {' in ran.out, "Nothing was done." in ran.out) == (3, True, True)
+    assert (ran.code, '+  "statusLine": {' in ran.out, ran.says("adopt-nothing-was-done")) == (3, True, True)
     assert desk.omo("setup", "path").code == 3
     assert desk.settings.read_text() == before
     assert desk.everything() == {".claude/settings.json"}
@@ -169,7 +170,7 @@ def test_a_line_edited_since_is_not_guessed_at(desk: Desk) -> None:
         {"statusLine": {"type": "command", "command": f"date; {claude_setup.status_line_command(desk.probe.home)}"}}
     )
     ran = desk.omo("setup", "remove", "--yes")
-    assert (ran.code, "was changed since" in ran.err) == (3, True)
+    assert (ran.code, ran.says("host-statusline-was-changed-since-omo")) == (3, True)
 
 
 @pytest.mark.parametrize("variable", OF_AN_AGENT)
@@ -178,7 +179,7 @@ def test_an_agent_sets_nothing_up_whichever_variable_it_forgot(desk: Desk, varia
     for verb in ("statusline", "path", "remove"):
         ran = desk.omo("setup", verb, "--yes")
         command = shlex.join([str(ROOT / "bin" / "omo"), "setup", verb])
-        assert (ran.code, "a person types it" in ran.err, command in ran.err) == (3, True, True)
+        assert (ran.code, ran.says("setup-omo-setup-changes-what-is"), command in ran.err) == (3, True, True)
         assert desk.omo("setup", verb, "--yes", is_script=True).code == 3
     assert desk.everything() == set()
 
@@ -190,7 +191,7 @@ def test_a_script_sets_up_what_it_was_told_to_and_takes_nothing_away(desk: Desk)
     assert desk.omo("setup", "statusline", "--yes", is_script=True).code == 0
     assert version_of(desk).startswith("omo 0.")
     ran = desk.omo("setup", "remove", "--yes", is_script=True)
-    assert (ran.code, "a person types it" in ran.err) == (3, True)
+    assert (ran.code, ran.says("setup-omo-setup-changes-what-is")) == (3, True)
     assert desk.launcher.exists()
 
 
@@ -211,7 +212,7 @@ def test_an_agents_shell_stays_one_though_it_drops_its_variables(desk: Desk, abo
             capture_output=True,
             text=True,
         )
-    assert (done.returncode, "a person types it" in done.stderr) == (3, True), done.stdout
+    assert (done.returncode, texts.says(done.stderr, "setup-omo-setup-changes-what-is")) == (3, True), done.stdout
     assert not desk.launcher.exists()
 
 
@@ -266,7 +267,7 @@ def test_where_the_clone_is_gone_the_launcher_finds_what_a_host_has(desk: Desk, 
     assert str(ROOT) in text
     desk.launcher.write_text(text.replace(str(ROOT), "/nowhere"))
     assert desk.omo("setup", "path").out.startswith(f"writes {desk.launcher}"), "which is omo's own"
-    assert "the plugin is gone" in version_of(desk)
+    assert texts.says(version_of(desk), "setup-plugin-is-gone")
     root = desk.home / "kept by the host"
     put_program(root, "of the host")
     (desk.home / data).mkdir(parents=True)
@@ -303,7 +304,7 @@ def test_somebody_elses_omo_is_not_overwritten_unsaid(desk: Desk) -> None:
     desk.environ["PATH"] = f"{desk.launcher.parent}:{desk.environ['PATH']}"
     assert "another program" in on_path(desk.probe).seen
     ran = desk.omo("setup", "path")
-    assert (ran.code, f"REPLACES {desk.launcher}, which is not omo's" in ran.out) == (3, True)
+    assert (ran.code, ran.says("setup-replaces-which-is-not-omo", path=desk.launcher)) == (3, True)
     assert version_of(desk) == "theirs"
     desk.omo("setup", "remove", "--yes")
     assert desk.launcher.exists()
@@ -320,11 +321,12 @@ def test_the_agents_are_shown_by_name_and_the_next_step_after_them(desk: Desk) -
     first, *lines, last = shown.out.splitlines()
     assert first == f"writes {len(names)} agents into {agents}:"
     assert [line.split()[0] for line in lines] == [f"omo:{name}" for name in names]
-    assert last == "Nothing was done. With --yes it is."
+    assert texts.says(last, "adopt-nothing-was-done")
+    assert texts.says(last, "setup-with-yes-it-is")
     done = desk.omo("setup", "codex", "--yes").out
     assert done.splitlines()[-1].startswith("Done. Next, unless you did: open codex in a terminal and choose to trust")
     assert [path.name for path in sorted(agents.iterdir())] == [f"omo-{name}.toml" for name in names]
-    assert desk.omo("setup", "codex", "--yes").out == "Codex has the agents already.\n"
+    assert desk.omo("setup", "codex", "--yes").says("setup-has-agents-already", title="codex")
 
 
 def test_an_agent_of_somebody_elses_is_not_overwritten_unsaid(desk: Desk) -> None:
@@ -337,7 +339,7 @@ def test_an_agent_of_somebody_elses_is_not_overwritten_unsaid(desk: Desk) -> Non
     assert shown[0] == f"writes 2 agents into {agents}:"
     assert [line.strip() for line in shown if "REPLACES" in line] == ["REPLACES omo-judge.toml, which is not omo's"]
     desk.omo("setup", "codex", "--yes")
-    assert (agents / "omo-judge.toml").read_text(encoding="utf-8").startswith("# Written by `omo setup codex`")
+    assert texts.says((agents / "omo-judge.toml").read_text(encoding="utf-8"), "host-written-by-omo-setup-codex")
 
 
 # Taking it all away
@@ -363,13 +365,13 @@ def test_nothing_is_left_of_it(desk: Desk) -> None:
         "Work is on in these sessions, and nothing will hold them to it:",
         f"  s1 in {desk.project}",
     ]
-    assert "this project's sessions, with their ledgers" in asked.out
+    assert asked.says("setup-removes-this-project-sessions-with")
     ran = desk.omo("setup", "remove", "--yes")
-    assert "claude plugin uninstall omo@omo" in ran.out
+    assert ran.says("setup-now-plugin-in-claude-code")
     assert desk.everything() == {*before, "data/mine.txt"}
     assert json.loads(desk.settings.read_text()) == {"model": "opus"}
     assert os.listdir(desk.project) == []
-    assert desk.omo("setup", "remove").out.splitlines()[0] == "There is nothing to remove."
+    assert texts.says(desk.omo("setup", "remove").out.splitlines()[0], "setup-there-is-nothing-to-remove")
 
 
 def test_what_it_did_not_put_there_stays_and_is_named(desk: Desk) -> None:

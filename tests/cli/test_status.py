@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import texts
 from tests.project import SESSION, Project
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -25,8 +26,8 @@ def arm(project: Project, name: str = SESSION) -> None:
 def test_the_plain_view_when_nobody_looks(project: Project) -> None:
     arm(project)
     lines = project.agent("status").out.splitlines()
-    assert lines[0] == f"session {SESSION} (this session): ultrawork active"
-    assert "  command    omo gate add NAME -- COMMAND" in lines
+    assert texts.says(lines[0], "status-session-with-works", id=SESSION, works="ultrawork active")
+    assert texts.says("\n".join(lines), "status-command-omo-gate-add-name-command")
 
 
 def test_width_and_colour_never_change_the_data(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,10 +61,10 @@ def test_another_session_by_as_much_of_its_id_as_is_unique(project: Project) -> 
     arm(project, OTHER)
     assert project.agent("status", "--session", "abd").out.startswith(f"session {OTHER}: ultrawork active")
     several = project.agent("status", "--session", "ab")
-    assert (several.code, "beginning of several sessions" in several.err) == (2, True)
+    assert (several.code, several.says("command-session-is-beginning-of-several-sessions")) == (2, True)
     assert f"{SESSION}, {OTHER}" in several.err
     nobody = project.agent("status", "--session", "\x1b[31mnobody")
-    assert (nobody.code, "is no session of this project" in nobody.err) == (2, True)
+    assert (nobody.code, nobody.says("command-session-is-no-session-of-this")) == (2, True)
     assert "\x1b" not in nobody.err
 
 
@@ -93,8 +94,8 @@ def test_what_the_page_shows_is_not_told_beside_it(project: Project) -> None:
     shown = project.user("status")
     assert (shown.out.count("'colour' is no setting"), shown.err) == (1, "")
     drawn = project.omo("status", by="user", env={"TTY_COMPATIBLE": "1", "COLUMNS": "60"})
-    assert ("'colour' is no setting" in drawn.out, drawn.err) == (True, "")
-    assert "'colour' is no setting" in project.user("next").err
+    assert (drawn.says("status-unknown-setting", word="colour"), drawn.err) == (True, "")
+    assert project.user("next").says("settings-sisyphus-omo-json-is-no-setting", name="'colour'")
 
 
 def test_a_gate_that_the_user_let_through_is_not_said_to_pass(project: Project) -> None:
@@ -108,7 +109,7 @@ def test_a_gate_that_the_user_let_through_is_not_said_to_pass(project: Project) 
 
 
 def test_ultrawork_status_names_the_work(project: Project) -> None:
-    assert project.agent("ulw", "status").out.startswith(f"session {SESSION} (this session): off\n")
+    assert project.agent("ulw", "status").says("status-session-with-works", id=SESSION, works="off")
     project.agent("ultragoal", "create-goals", "--brief", "@goal: Parse\nRead the file.")
     said = project.agent("ulw", "status").out
     assert said.startswith(f"session {SESSION} (this session): ultragoal active\n  next stop  would be sent back")
@@ -121,7 +122,7 @@ def test_an_end_on_a_word_alone_has_no_proof_that_could_be_missing(project: Proj
     project.write("value", "new\n")
     assert project.agent("ulw", "done", "--because", "the value holds what was asked").code == 0
     shown = project.agent("status").out
-    assert shown.splitlines()[0].endswith(": ultrawork finished on the agent's word")
+    assert texts.says(shown.splitlines()[0], "status-session-finished-here")
     assert project.agent("report").out.splitlines()[0].removesuffix(".") in shown
 
 

@@ -122,7 +122,7 @@ def test_a_file_is_not_spent_on_a_goal_that_is_not_there(project: Project) -> No
     project.check("ultragoal", "create-goals", "--start", "--brief", "@goal: Parse\nRead the file.")
     project.write("out.txt", "3 rows, 1 refused\n")
     refused = project.check("evidence", "add", "out.txt", "--goal", "G01", code=2)
-    assert "there is no goal 'G01' in this plan" in refused.err
+    assert refused.says("ultragoal-there-is-no-goal-in-this", name="'G01'")
     project.check("evidence", "add", "out.txt", "--goal", "G001")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests import texts
 from tests.project import Project, Ran
 from tests.ultragoal.gates import screenshot, terminal, transcript, valid_gate
 from tests.ultragoal.project import CLEAN
@@ -64,7 +65,7 @@ def test_one_command_closes_a_goal_that_was_shown_attacked_and_reviewed(started:
     ran = closed(started, "python3", "greet.py", "you")
     assert ran.code == 0, ran.err
     assert (independence(started), ran.err) == ("full", "")
-    assert "Next ultragoal goal: G002 Leave" in ran.out
+    assert ran.says("ultragoal-next-ultragoal-goal", started="G002", title="Leave")
     gate = kept_gate(started)
     qa = gate["executorQa"]
     assert [row["description"] for row in qa["artifactRefs"]] == ["python3 greet.py", "python3 greet.py you"]
@@ -73,7 +74,7 @@ def test_one_command_closes_a_goal_that_was_shown_attacked_and_reviewed(started:
     assert (case["scenario"], case["expectedBehavior"]) == ("no name at all", "a plain hello")
     assert qa["contractCoverage"][0]["obligation"] == "Say hello."
     assert gate["iteration"]["evidence"].startswith("it says hello\nomo ran on the files as they are: ")
-    assert gate["iteration"]["evidence"].endswith("Gate Result: PASS\n")
+    assert texts.says(gate["iteration"]["evidence"], "ultragoal-gate-result", word="PASS")
 
 
 def test_what_is_missing_is_named_with_what_brings_it_and_nothing_is_written(started: Project) -> None:
@@ -166,7 +167,10 @@ def test_a_command_that_fails_shows_nothing_though_it_is_a_gate_that_may_fail(st
     attacked(started)
     reviewed(started)
     ran = closed(started, "python3", "bye.py")
-    assert (ran.code, "python3 bye.py ended with exit 3, which is no success" in ran.err) == (3, True), ran.err
+    assert (
+        ran.code,
+        ran.says("ultragoal-ended-with-exit-which-is-no", argv="executorQa.e2eCommands: python3 bye.py", exit_code=3),
+    ) == (3, True), ran.err
     assert closed(started).code == 0
 
 
@@ -175,7 +179,12 @@ def test_what_is_to_be_recorded_anew_is_named_with_where(started: Project) -> No
     started.check("evidence", "replay", "--", "python3", "bye.py", cwd=started.root / "bin")
     started.write("greet.py", GREET + "print('more')\n")
     ran = closed(started)
-    assert "recorded before greet.py changed, in bin: omo evidence replay -- python3 bye.py" in ran.err, ran.err
+    assert ran.says(
+        "ultragoal-executorqa-surfaceevidence-recorded-before-changed-in",
+        file="greet.py",
+        word="python3",
+        file2="bye.py",
+    ), ran.err
 
 
 def test_what_a_reviewer_returned_as_rows_is_taken_as_it_is(started: Project) -> None:
@@ -199,14 +208,16 @@ def test_files_that_were_added_show_the_surface_that_they_are_of(started: Projec
     reviewed(started)
     started.write("page.html", "<p>bye</p>\n")
     started.check("evidence", "add", "page.html", "--goal", "G001")
-    assert "omo:architect found it clean before page.html changed" in closed(started).err, "it is work, though cited"
+    assert closed(started).says(
+        "ultragoal-found-it-clean-before-changed-let", agent="architectReview: omo:architect", changed="page.html"
+    ), "it is work, though cited"
     folder = started.root / ".sisyphus/evidence/G001"
     screenshot(folder / "page.png")
     transcript(folder / "drive.json", None)
     terminal(folder / "session.txt")
     for name in ("page.png", "drive.json", "session.txt"):
         assert started.agent("evidence", "add", f".sisyphus/evidence/G001/{name}", "--goal", "G001").code == 0
-    assert "nothing was run that can be run again: " in closed(started).err
+    assert closed(started).says("ultragoal-iteration-reruncommands-nothing-was-run-that")
     started.agent("gate", "add", "tests", "--", "python3", "greet.py")
     attacked(started)
     reviewed(started)
@@ -221,7 +232,7 @@ def test_the_suite_is_asked_for_where_computer_control_changed(started: Project)
     attacked(started)
     reviewed(started)
     ran = closed(started, "python3", "greet.py", "you")
-    assert (ran.code, "has no case kill-switch-bypass" in ran.err) == (3, True), ran.err
+    assert (ran.code, ran.says("ultragoal-executorqa-adversarialcases-has-no-case-kill-switch")) == (3, True), ran.err
 
 
 LEFT_TO_WRITE = {
@@ -256,7 +267,7 @@ def test_the_same_checkpoint_again_stands(started: Project) -> None:
     reviewed(started)
     assert closed(started, "python3", "greet.py", "you").code == 0
     again = started.agent("ultragoal", "checkpoint", "--goal-id", "G001", "--evidence", "it says hello")
-    assert (again.code, "it stood already" in again.out) == (0, True)
+    assert (again.code, again.says("ultragoal-complete-it-stood-already")) == (0, True)
 
 
 def test_a_lighter_gate_of_an_earlier_version_is_not_there_and_breaks_nothing(project: Project) -> None:
@@ -269,7 +280,10 @@ def test_a_lighter_gate_of_an_earlier_version_is_not_there_and_breaks_nothing(pr
     made = project.agent("ultragoal", "create-goals", "--start", "--brief", f"gate: light\n{BRIEF}")
     assert made.code == 0, made.err
     refused = closed(project, "python3", "greet.py", "you")
-    assert (refused.code, "omo:architect was not seen to review G001" in refused.err) == (3, True)
+    assert (
+        refused.code,
+        refused.says("ultragoal-was-not-seen-to-review-start", agent="architectReview: omo:architect", goal="G001"),
+    ) == (3, True)
 
 
 # What others have to bring, and what was left out
@@ -277,7 +291,7 @@ def test_a_lighter_gate_of_an_earlier_version_is_not_there_and_breaks_nothing(pr
 
 def test_the_next_step_names_what_the_gate_still_asks_for(started: Project) -> None:
     refused = closed(started, "python3", "greet.py", "you")
-    assert "its quality gate has 3 defects" in refused.err
+    assert refused.says("ultragoal-is-not-shown-yet-its-quality", defects="3 defects")
     text = started.agent("next").out
     for part in (
         "omo ultragoal brief architect",
@@ -299,7 +313,7 @@ def test_a_cleaner_that_was_left_out_is_named_at_the_end(started: Project) -> No
         attacked(started)
         reviewed(started)
         ran = closed(started, "python3", "greet.py", "you")
-        assert (ran.code, "no cleaner looked at it, which the end will name" in ran.err) == (0, True), ran.err
+        assert (ran.code, ran.says("ultragoal-no-cleaner-looked-at-it-which")) == (0, True), ran.err
     assert started.agent("goal", "complete").code == 0
     message = started.stop().message
     assert message.startswith("omo: ended with exceptions: no cleaner looked at G001, G002 (let through by the agent: ")
@@ -325,7 +339,7 @@ def test_the_cleaner_is_told_the_files_of_its_goal(started: Project) -> None:
     attacked(started)
     reviewed(started)
     assert closed(started, "python3", "greet.py", "you").code == 0
-    assert "No file was changed since it began" in started.agent("ultragoal", "brief", "critic").out
+    assert started.agent("ultragoal", "brief", "critic").says("ultragoal-no-file-was-changed-since")
     started.write("bye.py", "print('bye')\n")
     reviewed(started)
     assert "Files changed since it began:\n  bye.py\n" in started.agent("ultragoal", "brief", "critic").out

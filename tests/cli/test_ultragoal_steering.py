@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from omo.state import ledger
+from tests import texts
 from tests.project import SESSION, Project, plan_directory
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import commit
@@ -51,8 +52,8 @@ def test_steer_says_what_it_did_and_what_is_next(planned: Project) -> None:
     said = planned.agent(
         "ultragoal", "steer", "--kind", "reorder_pending", "--order-json", '["G003","G002","G001"]', *WHY
     )
-    assert said.out.splitlines()[0] == "Pending goals in order: G003, G002, G001"
-    assert said.out.splitlines()[-1].startswith("Next: G003 A is next")
+    assert texts.says(said.out.splitlines()[0], "ultragoal-pending-goals-in-order", order="G003, G002, G001")
+    assert texts.says(said.out.splitlines()[-1], "ultragoal-next-is-next-omo-ultragoal-complete-goals-3", id="G003")
 
 
 def test_a_goal_is_split_and_a_note_changes_none(planned: Project) -> None:
@@ -143,7 +144,7 @@ def test_the_exit_code_is_the_verdict(project: Project) -> None:
     failed = review(project, "--spec", "spec.md")
     assert (failed.code, failed.json["verdict"], failed.json["defects"][0]["path"]) == (3, "fail", "executorQa")
     assert failed.json["baseCommit"]
-    assert [note for note in failed.json["notes"] if note.startswith("nothing differs from ")]
+    assert [note for note in failed.json["notes"] if texts.says(note, "proof-nothing-differs-from")]
     project.write("spec.md", "")
     empty = review(project, "--spec", "spec.md", qa=qa)
     assert (empty.code, empty.json["contractStrength"]) == (4, "thin"), "an empty one never passes"
@@ -161,8 +162,8 @@ def test_review_only_needs_no_session_and_tells_its_findings_in_words_too(projec
     assert (ran.code, ran.json["verdict"]) == (3, "fail")
     told = project.user("ultragoal", "review")
     assert (told.code, told.out.startswith("fail: worktree ")) == (3, True)
-    assert "against HEAD, contract thin-derived" in told.out
-    assert "no executor QA was supplied" in told.out
+    assert told.says("ultragoal-fail-worktree-main-against-head-contract")
+    assert told.says("ultragoal-field-is-missing")
     assert not Path(project.state).exists()
 
 

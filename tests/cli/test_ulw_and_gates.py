@@ -12,6 +12,7 @@ import pytest
 
 from omo.state import paths
 from omo.work import session
+from tests import texts
 from tests.cli.sessions import use_blocks
 from tests.project import SESSION, Project
 from tests.ultragoal.gates import valid_gate
@@ -33,7 +34,7 @@ def test_a_run_from_start_to_done(project: Project) -> None:
     assert project.agent("gate", "run").code == 3
     refused = project.agent("ulw", "done")
     assert refused.code == 3
-    assert "value: fails (exit 1)" in refused.err
+    assert refused.says("ulw-fails-exit", gate="value", number=1)
     project.write("value", "new\n")
     assert "changed" not in project.agent("gate", "run").err
     refused = project.agent("ulw", "done")
@@ -52,7 +53,7 @@ def test_what_failed_is_run_again_though_no_file_has_changed(project: Project, t
     project.agent("ulw", "start")
     pin(project, "up", ["test", "-e", str(tmp_path / "up")])
     project.write("value", "new\n")
-    assert "up: fails (exit 1)" in project.check("ulw", "done", code=3).err
+    assert project.check("ulw", "done", code=3).says("ulw-fails-exit", gate="up", number=1)
     (tmp_path / "up").touch()
     assert "gate up passes" in project.check("ulw", "done", "--because", BECAUSE).out
 
@@ -99,7 +100,7 @@ def test_a_run_in_a_worktree_that_lies_in_another_is_where_it_is(project: Projec
     side = Project(project.root / "trees" / "side")
     side.prompt("ulw mend value")
     refused = side.check("ulw", "done", code=3).err
-    assert ("no file was changed" in refused, "where the run is on" in refused) == (True, False)
+    assert (texts.says(refused, "proof-no-file-was-changed"), "where the run is on" in refused) == (True, False)
 
 
 MEANWHILE = """
@@ -138,7 +139,7 @@ def test_what_the_user_allows_while_gates_run_counts(project: Project) -> None:
 
 def test_a_stop_while_gates_run_ends_it(project: Project) -> None:
     while_the_gate_runs(project, "/omo:stop-continuation")
-    assert "ultrawork is not on in session" in project.check("ulw", "done", code=3).err
+    assert project.check("ulw", "done", code=3).says("ulw-ultrawork-is-not-on-in-session")
     assert "done" not in [row["kind"] for row in project.events()]
 
 
@@ -164,7 +165,7 @@ def test_stop_and_next_say_why_done_was_refused_until_a_gate_runs(project: Proje
     assert why not in project.check("next").out
     question = "/omo:allow test_value.sh?"
     project.check("ulw", "blocked", "--evidence", "the value is new, as asked", "--question", question)
-    assert project.stop().message.endswith("To let it through, type /omo:allow test_value.sh.")
+    assert project.stop().says_to_user("stop-way-to-allow", command="/omo:allow test_value.sh")
     project.prompt("/omo:allow test_value.sh")
     project.check("ulw", "done")
 
@@ -179,7 +180,7 @@ def test_next_offers_no_end_on_ones_word_before_the_tests_have_run(project: Proj
     said = project.check("next").out
     assert ("$ omo ulw done   (when the work is complete)" in said, on_word in said) == (True, False)
     assert "which runs make test. `omo next`" in project.stop().json["reason"]
-    assert "on your word: omo ulw done --because" in project.check("ulw", "done", code=3).err
+    assert project.check("ulw", "done", code=3).says("ulw-or-to-finish-as-it-is")
     assert on_word in project.check("next").out
 
 
@@ -227,7 +228,9 @@ def test_only_what_could_run_and_did_not_is_skipped(project: Project) -> None:
     project.agent("gate", "run")
     project.write("other", "work\n")
     refused = project.agent(*skip)
-    assert (refused.code, "a gate that fails: value" in refused.err) == (3, True), "be it on other files"
+    assert (refused.code, refused.says("ulw-skip-verification-does-not-go-over-gate", names="value")) == (3, True), (
+        "be it on other files"
+    )
     project.agent("gate", "remove", "value")
     pin(project, "before", PASSES)
     project.agent("gate", "run")
@@ -248,7 +251,7 @@ def test_a_pass_is_stale_once_the_tree_changes_and_done_runs_it_again(project: P
     pin(project, "ok", PASSES)
     project.agent("gate", "run")
     project.write("value", "changed after\n")
-    assert "changed since: value" in project.agent("ulw", "status").out
+    assert project.agent("ulw", "status").says("ulw-changed-since", files="value")
     ran = len([event for event in project.events() if event["kind"] == "gate-ran"])
     assert project.agent("ulw", "done", "--because", BECAUSE).code == 0
     assert len([event for event in project.events() if event["kind"] == "gate-ran"]) == ran + 1
@@ -260,7 +263,7 @@ def test_a_gate_that_writes_files_does_not_stale_its_neighbours(project: Project
     pin(project, "writes", [sys.executable, "-c", "open('built', 'w').write('x')"])
     pin(project, "last", PASSES)
     ran = project.agent("gate", "run")
-    assert (ran.code, "left out: built" in ran.out) == (0, True)
+    assert (ran.code, ran.says("gate-written-by-run-itself-and", left_out="built")) == (0, True)
     assert project.agent("ulw", "done", "--because", BECAUSE).code == 0
 
 
@@ -357,20 +360,20 @@ def test_a_runner_with_another_in_its_place_has_not_passed(project: Project) -> 
     project.write("unittest.py", "")
     shadowed = project.agent("gate", "run")
     assert shadowed.code == 4
-    assert "unittest.py stands in the place of the runner's own module" in shadowed.out
+    assert shadowed.says("gate-unknown-stands-in-place-of-runner", file="unittest.py")
 
 
 def test_of_a_check_that_no_commit_has_it_is_said_where_was_looked(project: Project) -> None:
     project.write("a.txt", "a\n")
     project.commit("a file")
     project.write("Makefile", "test:\n\ttrue\n")
-    assert "No check was found in this project's files as of commit" in project.agent("gate", "suggest").out
+    assert project.agent("gate", "suggest").says("ulw-no-check-was-found-in-this-project")
 
 
 def test_the_projects_own_checks_are_listed_with_where_they_were_found(project: Project) -> None:
     nothing = project.agent("gate", "suggest").out
-    assert "No check was found in this project's files: omo gate add NAME -- COMMAND" in nothing
-    assert "a part below may have one" in nothing
+    assert texts.says(nothing, "ulw-no-check-was-found-in-this")
+    assert texts.says(nothing, "ulw-no-check-was-found-in-this")
     project.write("pkg/package.json", '{"scripts": {"test": "node --test", "lint": "eslint ."}}')
     project.write("pkg/src/a.js", "")
     project.commit("a package")
@@ -389,8 +392,10 @@ def test_the_projects_own_checks_are_listed_with_where_they_were_found(project: 
         "Gate tests pinned by the agent: nmp test (in pkg)",
         "There is no program nmp here yet.",
     ]
-    assert "[agent] nmp test (in pkg)" in project.agent("gate", "list").out
-    assert project.agent("gate", "run").out.startswith("unknown tests in pkg (program not found: nmp; install it")
+    assert project.agent("gate", "list").says("ulw-gate-not-run-of-agent", command="nmp test", directory="pkg")
+    assert project.agent("gate", "run").says(
+        "gate-unknown-in-program-not-found-install", gate="tests", directory="pkg", word="nmp"
+    )
 
 
 def test_a_gate_that_hangs_is_ended(project: Project) -> None:
@@ -399,7 +404,7 @@ def test_a_gate_that_hangs_is_ended(project: Project) -> None:
     ran = project.agent("gate", "run", "slow")
     assert ran.code == 4
     assert "timed out" in ran.out
-    assert "more time: omo gate add --timeout 1m slow " in ran.out
+    assert ran.says("ulw-more-time", time="1m", gate="slow")
     assert "timed out" in project.agent("status").out, "also for who looks later"
 
 
@@ -457,18 +462,18 @@ def test_a_gate_that_passes_on_files_which_change_under_it_passes_on_none(projec
     pin(project, "writes", ["sh", "-c", "echo more >> value.py"])
     ran = project.agent("gate", "run", "--json")
     assert (ran.code, ran.json["gates"][0]["result"]) == (4, "unknown"), ran.out
-    assert "these changed while it ran: value.py" in ran.json["gates"][0]["why"]
+    assert texts.says(ran.json["gates"][0]["why"], "gate-these-changed-while-it-ran", moved="value.py")
 
 
 def test_recording_needs_a_failure_that_this_run_saw_before_the_work(project: Project) -> None:
     project.agent("ulw", "start")
     pin(project, "value", NEEDS_NEW)
     not_run = project.agent(*RECORD, "fails on the commit before")
-    assert (not_run.code, "no failure to record: not run" in not_run.err) == (3, True)
+    assert (not_run.code, not_run.says("ulw-gate-has-no-failure-to-record")) == (3, True)
     project.write("other", "work\n")
     project.agent("gate", "run")
     unseen = project.agent(*RECORD, "fails on the commit before")
-    assert (unseen.code, "one that you chose: mend it, or omo gate remove value" in unseen.err) == (3, True)
+    assert (unseen.code, unseen.says("gate-mend-or-remove-your-own", gate="value")) == (3, True)
     (project.root / "other").unlink()
     project.agent("gate", "run")
     assert project.agent(*RECORD, "short").code == 2
@@ -481,14 +486,14 @@ def test_recording_needs_a_failure_that_this_run_saw_before_the_work(project: Pr
 
 
 def test_a_gate_that_passed_before_the_work_has_no_failure_of_then(project: Project) -> None:
-    assert "no gate is pinned" in project.agent("gate", "run").err
+    assert project.agent("gate", "run").says("run-no-gate-is-pinned")
     project.agent("ulw", "start")
     pin(project, "value", ["grep", "-q", "old", "value"])
     project.agent("gate", "run")
     project.write("value", "new\n")
     project.agent("gate", "run")
     refused = project.agent(*RECORD, "fails on the commit before")
-    assert (refused.code, "nobody has seen gate value fail without the work" in refused.err) == (3, True)
+    assert (refused.code, refused.says("ulw-nobody-has-seen-gate-fail-without", gate="value")) == (3, True)
 
 
 def test_a_recorded_failure_is_looked_at_again_on_the_files_of_the_end(project: Project) -> None:
@@ -518,7 +523,7 @@ def test_every_pin_says_who_made_it_and_the_users_stands(project: Project) -> No
     assert project.user("gate", "add", "tests", "--session", SESSION, "--", *FAILS).code == 0
     refused = project.agent("gate", "add", "tests", "--", "true")
     assert refused.code == 3
-    assert "pinned by the user" in refused.err
+    assert refused.says("gate-pinned-by-user-as")
     pin(project, "mine", PASSES)
     pin(project, "both", PASSES)
     project.user("gate", "add", "both", "--session", SESSION, "--", *PASSES)
@@ -553,7 +558,9 @@ def test_a_changed_ledger_goes_on_from_its_whole_rows(project: Project) -> None:
     done = project.agent("gate", "remove", "fails")
     assert done.code == 0
     ended = project.check("ulw", "done", "--because", "the gate was no part of the task", "--json").json["outcome"]
-    assert [let_through["what"] for let_through in ended["exceptions"]][-1] == "its ledger was damaged after row 2"
+    assert texts.says(
+        [let_through["what"] for let_through in ended["exceptions"]][-1], "end-its-ledger-was-damaged-after", get=2
+    )
 
 
 def test_a_forged_pin_is_not_run(project: Project) -> None:
@@ -591,7 +598,7 @@ def test_what_stands_still_already_is_not_recorded_as_blocked_once_more(project:
         project.check("ulw", "blocked", "--evidence", "the registry answers 403 to every push")
     was = project.row()
     refused = project.agent("ulw", "blocked", "--evidence", "two designs are possible", "--question", "A or B?")
-    assert (refused.code, "nothing is active" in refused.err, project.row()) == (3, True, was)
+    assert (refused.code, refused.says("ulw-nothing-is-active-in-session"), project.row()) == (3, True, was)
     assert "nd the turn" in project.check("next").out
 
 
@@ -604,7 +611,7 @@ def test_the_agent_cannot_use_the_escape_hatch_or_undo_the_users_word(project: P
     assert project.user("stop-continuation", "--session", SESSION).code == 0
     refused = project.agent("ulw", "start")
     assert refused.code == 3
-    assert "ask the user to type ulw" in refused.err
+    assert refused.says("ulw-ask-user-to-type-ulw")
     assert project.agent("resume").code == 3
 
 
@@ -645,7 +652,7 @@ def test_a_newer_state_file_is_refused_by_the_cli(project: Project) -> None:
     Path(paths.runtime_file(project.state)).write_text('{"version": 7, "sessions": {}}')
     ran = project.agent("ulw", "start")
     assert ran.code == 3
-    assert "update the plugin" in ran.err
+    assert ran.says("state-update-plugin")
 
 
 def test_an_unwritable_project_is_one_actionable_line(project: Project) -> None:
@@ -675,17 +682,17 @@ def sent_back(project: Project) -> str:
 
 def test_the_first_block_is_whole_and_later_ones_say_what_changed(project: Project) -> None:
     project.prompt("ulw fix the tests")
-    assert "The user stops this with" in sent_back(project)
+    assert texts.says(sent_back(project), "stop-way-out")
     lead = "Ultrawork active: continuing until verification gates pass or stop requested."
     short = "Open as before: omo next says what. Block 2 of 8. Cannot go on? omo ulw blocked --evidence TEXT."
     assert sent_back(project) == f"{lead} {short}"
     project.agent("gate", "add", "tests", "--", "false")
     changed = sent_back(project)
-    assert "Open gates, 1 of 1: tests" in changed
-    assert "The user stops this with" not in changed
-    assert "Open as before" in sent_back(project)
+    assert texts.says(changed, "stop-open-gates-of-when-work-is", left=1, total=1, names=": tests")
+    assert not texts.says(changed, "stop-way-out")
+    assert texts.says(sent_back(project), "stop-open-as-before-omo-next-says")
     project.prompt("ulw go on")
-    assert "The user stops this with" in sent_back(project)
+    assert texts.says(sent_back(project), "stop-way-out")
 
 
 def test_a_block_of_goals_says_what_is_on_and_what_can_be_done(project: Project) -> None:
@@ -707,6 +714,7 @@ def test_a_block_after_the_last_goal_names_the_one_command_that_is_left(project:
     gate = json.dumps(valid_gate(project.root))
     project.check("ultragoal", "checkpoint", "--evidence", "it was seen", "--quality-gate-json", gate)
     reason = sent_back(project)
-    assert "ultragoal: All ultragoal goals are complete: omo goal complete. `omo next`" in reason
-    assert "Cannot go on?" not in reason
+    assert texts.says(reason, "stop-all-goals-are-complete")
+    assert texts.says(reason, "stop-next-says-the-rest")
+    assert not texts.says(reason, "stop-cannot-go-on")
     assert "0 of 1 open" not in reason

@@ -86,7 +86,7 @@ def test_a_failure_names_what_was_not_handed_on(
 def test_nobody_is_told_to_write_a_secret_into_a_gate(project: Project, shell: dict[str, str]) -> None:
     project.prompt("ulw fix it")
     project.check("gate", "add", "tests", "--", "sh", "-c", 'echo "API_TOKEN is not set"; exit 1')
-    assert project.check("gate", "run", code=3).out.endswith("not handed on to it: API_TOKEN\n")
+    assert project.check("gate", "run", code=3).says("proof-not-handed-on-to-it", lacked="API_TOKEN")
 
 
 def test_what_a_gate_sets_itself_is_not_called_missing(project: Project, shell: dict[str, str]) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from omo.hosts import claude
 from omo.table import BY_KIND
+from tests import texts
 from tests.cli.sessions import next_stop
 from tests.project import Project, Ran, damage
 from tests.verify.workshop import Q3, SUMMARY, checklist, path_check, q1, q2
@@ -85,17 +86,16 @@ def test_a_goal_from_filing_to_completion(project: Project) -> None:
 
 def test_the_only_goal_need_not_be_named_and_is_filed_as_it_is_begun(project: Project) -> None:
     missing = project.agent("verify", "begin")
-    assert (missing.code, "which goal is meant is not clear" in missing.err) == (2, True)
-    assert "none is open; omo verify begin --file FILE files one and begins it" in missing.err
+    assert (missing.code, missing.says("verify-which-goal-is-meant-is-not")) == (2, True)
+    assert missing.says("verify-none-is-open-omo-verify-begin")
     project.write(
         "../goal.json", json.dumps({"id": "G1", "title": "Parser", "verification": {"checks": [path_check()]}})
     )
     begun = project.agent("verify", "begin", "--file", "../goal.json")
-    assert begun.out.startswith(
-        "Goal G1 filed by the agent: pending, 1 check.\nGoal G1 begun (attempt 1 of 3): Parser\n"
-    )
+    assert begun.says("verify-goal-filed-by", item="G1", filed_by="agent", state="pending", checks="1 check")
+    assert begun.says("verify-goal-attempt-of", name="G1", what="begun", fail_count=1, most_rounds=3, title="Parser")
     project.write("parser.py", "def parse(text): return [text]\n")
-    assert project.agent("verify", "begin").out.startswith("Goal G1 goes on")
+    assert project.agent("verify", "begin").says("verify-goal-goes-on-attempt-of", name="G1")
     add(project, id="G2")  # only filed: the session is held to the other
     assert project.agent("verify", "finish", "--summary", SUMMARY).code == 0
     assert project.agent("verify", "begin", "--json").json["goal"] == "G2"
@@ -113,13 +113,13 @@ def test_a_goal_with_checks_alone_owes_no_answer(project: Project) -> None:
     assert next_stop(project) == "block"
     assert "pending, failed" in project.agent("verify", "status").out
     again = begin(project)
-    assert "failed: check there" in again.out
+    assert again.says("verify-failed-check", id="there")
     assert "(learned: the file was never written)" in again.out
     assert SUMMARY not in project.agent("verify", "status", "G1").out, "what it says is not so"
     assert "learned" not in project.agent(*FINISH).out
     assert SUMMARY not in begin(project).out
     project.write("parser.py", "x = 1\n")
-    assert "pass, now completed" in project.agent(*FINISH).out
+    assert project.agent(*FINISH).says("verify-goal-now", verdict="pass", state="completed")
 
 
 def test_a_goal_and_an_answer_from_stdin(project: Project) -> None:
@@ -129,7 +129,7 @@ def test_a_goal_and_an_answer_from_stdin(project: Project) -> None:
     project.write("parser.py", "def parse(text): return [text]\n")
     given = project.agent("verify", "answer", "G1", "--question", "q1", "--file", "-", stdin=json.dumps(q1()))
     assert (given.code, given.err) == (0, "")
-    assert "q1 of goal G1: ok" in given.out
+    assert given.says("verify-of-goal", question="q1", name="G1", result="ok")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_file_that_is_no_goal_is_refused_with_every_defect(project: Project, t
 
 def test_a_missing_file_and_an_unknown_goal_are_bad_input(project: Project) -> None:
     assert project.agent("verify", "add", "--file", "nowhere.yaml").code == 2
-    assert "there is no goal 'G1'" in project.agent("verify", "begin", "G1").err
+    assert project.agent("verify", "begin", "G1").says("run-there-is-no", unit="goal", name="'G1'")
     assert project.agent("verify", "answer", "G1", "--question", "q9", "--file", "-").code == 2
 
 
@@ -192,12 +192,12 @@ def test_uncovered_failures_are_kept_and_shown_to_the_next_goal(project: Project
 def test_output_of_a_predecessor_is_shown_as_quoted_data(project: Project) -> None:
     add(project, verification={"checks": [path_check()]})
     add(project, id="G2", blocked_by="G1", depends_on=[{"goal_id": "G1", "expects": "the token type"}])
-    assert "G2 is blocked by G1" in project.agent("verify", "begin", "G2").err
+    assert project.agent("verify", "begin", "G2").says("verify-goal-is-blocked-by", name="G2", blocked="G1")
     begin(project)
     project.write("parser.py", "x = 1\n")
     assert project.agent(*FINISH, "--json").json["unblocked"] == ["G2"]
     begun = begin(project, "G2")
-    assert "data, not instructions" in begun.out
+    assert begun.says("run-output-of-predecessors-data-not")
     assert f"  > {SUMMARY}" in begun.out
     assert "expected: the token type" in begun.out
 
@@ -211,7 +211,7 @@ def test_the_users_leg_is_visible_in_every_list(project: Project) -> None:
     done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["state"], done.json["goal_completed"]) == (0, "agent-leg-complete", False)
     assert next_stop(project) == "done"
-    assert "left for the user: signed by the user" in project.agent("verify", "status").out
+    assert project.agent("verify", "status").says("verify-agent-leg-complete-left-for-user-by", to="signed", by="user")
     leg = project.agent("verify", "status", "G1", "--json").json["users_leg"]
     assert leg == {"state": "pending", "outcomes": ["signed by the user"]}
     assert project.user(*FINISH).code == 0
@@ -221,7 +221,7 @@ def test_the_users_leg_is_visible_in_every_list(project: Project) -> None:
 def test_streaks_and_unblocking_of_recurring_goals(project: Project) -> None:
     add(project, recurring=True, interval_hours=6, verification={"checks": [path_check()]})
     add(project, id="G2", blocked_by="G1", depends_on="G1")
-    assert "streak 0, longest 0, achieved 0 times, due now" in project.agent("verify", "status", "G1").out
+    assert project.agent("verify", "status", "G1").says("verify-streaks", current=0, longest=0, achieved=0)
     project.write("parser.py", "x = 1\n")
 
     def streak() -> int:
@@ -232,7 +232,7 @@ def test_streaks_and_unblocking_of_recurring_goals(project: Project) -> None:
 
     assert streak() == 1
     assert project.agent("verify", "status", "G2", "--json").json["inputs"][0]["summary"] == SUMMARY
-    assert "not due before" in project.agent("verify", "begin", "G1").err
+    assert project.agent("verify", "begin", "G1").says("run-is-not-due-before")
     project.now += 12 * 3600 - 60
     assert streak() == 2
     project.now += 13 * 3600
@@ -262,8 +262,8 @@ def test_only_the_user_reopens(project: Project) -> None:
     add(project, max_retries=1, verification={"checks": [path_check()]})
     begin(project)
     failed = project.agent(*FINISH)
-    assert (failed.code, "the user can reopen it: omo verify begin G1 --again WHY" in failed.out) == (3, True)
-    assert "only the user can open it again" in project.agent(*FINISH).err
+    assert (failed.code, failed.says("verify-attempts-left", goal="G1")) == (3, True)
+    assert project.agent(*FINISH).says("run-only-user-can-open-it-again")
     assert next_stop(project) == "waiting"
     assert project.agent("next", "--json").json["next"]["command"] == "omo verify begin G1 --again WHY"
     assert project.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
@@ -280,7 +280,7 @@ def test_a_goal_whose_beginning_is_lost_ends_and_is_filed_anew(project: Project)
     assert (refused.code, "goal G1 cannot go on" in refused.err) == (3, True), "its first row was edited"
     assert next_stop(project) == "waiting"
     assert not journal.exists()
-    assert "No goal is filed" in project.agent("verify", "status").out
+    assert project.agent("verify", "status").says("verify-no-goal-is-filed")
     add(project, verification={"checks": [path_check()]})
     begin(project)
     assert next_stop(project) == "block"
@@ -295,7 +295,7 @@ def test_the_end_names_a_ledger_that_was_damaged(project: Project) -> None:
     project.write("parser.py", "x = 1\n")
     finished = project.agent(*FINISH, "--json").json
     (exception,) = finished["outcome"]["exceptions"]
-    assert "its ledger was damaged" in exception["what"]
+    assert texts.says(exception["what"], "end-its-ledger-was-damaged-after")
 
 
 def test_a_hand_written_result_is_worth_nothing(project: Project) -> None:
@@ -312,8 +312,8 @@ def test_a_hand_written_result_is_worth_nothing(project: Project) -> None:
 def test_begin_outside_a_session_says_that_nothing_is_held(project: Project) -> None:
     add(project)
     begun = project.user("verify", "begin", "G1")
-    assert (begun.code, "no Stop is held" in begun.err) == (0, True)
-    assert "q3 asked, never gates: omo verify answer G1 --question q3" in begun.out
+    assert (begun.code, begun.says("verify-no-session-is-meant-so-no")) == (0, True)
+    assert begun.says("verify-q3-asked-never-gates", goal="G1")
 
 
 def test_status_reads_and_writes_nothing(project: Project) -> None:
@@ -331,7 +331,7 @@ def test_a_begun_goal_is_changed_by_the_user_alone(project: Project) -> None:
     begin(project)
     more = {"checks": [path_check(), path_check("other.py", "other")]}
     refused = add(project, verification=more)
-    assert (refused.code, "under another id" in refused.json["error"]["fix"]) == (3, True)
+    assert (refused.code, refused.says("run-file-what-is-missing-under-another")) == (3, True)
     same = add(project, verification={"checks": [path_check()]})
     assert (same.code, same.json["status"], same.json["pinned"]) == (0, "in-progress", [])
     add(project, id="G2", verification=more)
@@ -341,12 +341,12 @@ def test_a_begun_goal_is_changed_by_the_user_alone(project: Project) -> None:
 def test_what_is_not_in_progress_is_not_sent_to_a_begin_that_refuses_too(project: Project) -> None:
     add(project, verification={"checks": [{"type": "path", "path": "parser.py"}]})
     add(project, id="G2", blocked_by=["G1"])
-    assert "fix: omo verify begin G1" in project.check("verify", "brief", "G1", code=3).err
-    assert "fix: omo verify status G2" in project.check("verify", "brief", "G2", code=3).err
+    assert "omo verify begin G1" in project.check("verify", "brief", "G1", code=3).err
+    assert "omo verify status G2" in project.check("verify", "brief", "G2", code=3).err
     begin(project)
     project.write("parser.py")
     project.check(*FINISH)
-    assert "fix: omo verify status G1" in project.check("verify", "brief", "G1", code=3).err
+    assert "omo verify status G1" in project.check("verify", "brief", "G1", code=3).err
 
 
 def test_the_list_shows_every_override_with_or_without_a_goal(project: Project) -> None:
@@ -360,7 +360,7 @@ def test_the_list_shows_every_override_with_or_without_a_goal(project: Project) 
     assert project.agent(*claim, "--goal", "G1").code == 0
     assert project.agent("verify", "claim", "--absent", "nowhere.py").code == 0, "which is no override"
     listed = project.agent("verify", "status")
-    assert "override of no goal: " in listed.out
+    assert listed.says("verify-override-of-no-goal")
     assert "override of G1: " in listed.out
     rows = project.agent("verify", "status", "--json").json["overrides"]
     assert [row["goal"] for row in rows] == [None, "G1"]
@@ -406,8 +406,8 @@ def test_checks_that_failed_before_the_work_are_not_owed_after_it(project: Proje
     assert "checks" in project.summary("verify")["next"]
     project.write("parser.py", "def parse(text): return [text]\n")
     told = project.agent("verify", "status", "G1")
-    assert "mend what they say" not in told.out
-    assert "it runs the checks again, which failed before files were changed" in told.out
+    assert not told.says("ulw-mend-what-they-say-then-omo")
+    assert told.says("verify-finish-owed-with-result")
     assert "omo verify finish G1 --summary TEXT --hypothesis-result RESULT" in project.agent("next").out
     assert project.agent(*FINISH, "--hypothesis-result", "Confirmed").code == 0, "in any case of letters"
 
@@ -437,7 +437,7 @@ def test_the_only_goal_that_another_conversation_has_begun_need_not_be_named(pro
     add(project, verification={"checks": [path_check()]})
     begin(project)
     resumed = project.check("verify", "begin", session="later")
-    assert resumed.out.startswith("Goal G1 goes on")
+    assert resumed.says("verify-goal-goes-on-attempt-of", name="G1")
     assert next_stop(project, session="later") == "block"
 
 
@@ -445,7 +445,7 @@ def test_a_goal_that_is_named_beside_the_file_of_another_is_not_passed_over(proj
     add(project, id="G2", verification={"checks": [path_check("more.py")]})
     project.write("../goal.json", json.dumps({"id": "G1", "title": "Parser"}))
     refused = project.check("verify", "begin", "G2", "--file", "../goal.json", code=2)
-    assert "../goal.json is goal G1, and G2 is named" in refused.err
+    assert refused.says("verify-is-goal-and-is-named", file="../goal.json", item="G1", named="G2")
     assert [goal["goal"] for goal in project.agent("verify", "status", "--json").json["goals"]] == ["G2"]
     project.check("verify", "begin", "G1", "--file", "../goal.json")
 
@@ -454,8 +454,8 @@ def test_what_is_in_progress_is_not_opened_again(project: Project) -> None:
     add(project, verification={"checks": [path_check()]})
     begin(project)
     again = ("verify", "begin", "G1", "--again", "it was not what I meant")
-    assert "--again is the user's to say" in project.check(*again, code=3).err
-    assert "is in progress" in project.check(*again, code=3, by="user").err
+    assert project.check(*again, code=3).says("run-again-is-user-to-say")
+    assert project.check(*again, code=3, by="user").says("ultragoal-goal-is", status="in progress")
 
 
 @pytest.mark.parametrize("named", [(), ("G1",)])
@@ -492,13 +492,13 @@ def test_an_answer_in_a_file_that_is_not_there_is_not_called_a_file_of_the_proje
     add(project)
     begin(project)
     refused = project.check("verify", "answer", "--question", "q1", "--file", "nowhere.json", code=2)
-    assert "nowhere.json cannot be read: No such file" in refused.err
+    assert refused.says("ultraplan-cannot-be-read-no-such-file", path2="b/nowhere.json")
 
 
 def test_a_goal_that_is_filed_and_begun_at_once_runs_its_checks_once(project: Project) -> None:
     check = {"id": "tests", "type": "command", "argv": ["sh", "-c", "echo ran >> ../runs; exit 1"]}
     project.write("G1.json", json.dumps({"id": "G1", "title": "A file", "verification": {"checks": [check]}}))
-    assert "fail    tests: exit 1" in project.check("verify", "begin", "--file", "G1.json").out
+    assert project.check("verify", "begin", "--file", "G1.json").says("verify-check-fails-exit", gate="tests", number=1)
     runs = project.root.parent / "runs"
     assert runs.read_text() == "ran\n"
     project.check("verify", "begin", "G1")

@@ -142,7 +142,7 @@ def test_evidence_older_than_the_pins_of_its_goal_is_refused(repo: Project) -> N
     filed(repo, {"type": "path", "path": "x"})
     ran = repo.agent("evidence", "add", "log.txt", "--goal", "G1")
     assert ran.code == 3
-    assert "older than the work" in ran.err
+    assert ran.says("proof-cannot-be-evidence-its-content-is")
 
 
 def test_the_page_has_an_example_of_every_type() -> None:

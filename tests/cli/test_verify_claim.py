@@ -13,6 +13,7 @@ import pytest
 from omo.state.journal import Journal
 from omo.table import BY_KIND
 from omo.workflows.verify import claims, statements
+from tests import texts
 from tests.cli.test_verify import add, answer, begin
 from tests.project import Project, Ran
 from tests.verify.workshop import SUMMARY, checklist, path_check, q1, q2
@@ -127,14 +128,14 @@ def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(project: Proje
     ran = project.agent(*argv, "--goal", "G1", "--json")
     assert (ran.code, ran.json["verdict"]) == (0, "fail")
     assert ran.json["override"] == {"reason": reason, "by": "agent"}
-    assert project.user(*argv).out.endswith(f"overridden by the user: {reason}\n")
+    assert project.user(*argv).says("verify-overridden-by", actor="user", override=reason)
     assert [(each.by, each.goal, each.statement, each.override) for each in filed(project)] == [
         ("agent", "G1", "The wheel is there.", reason),
         ("user", "", "The wheel is there.", reason),
     ]
     assert Journal(str(Path(project.state, BY_KIND["verify"].claims)), project.state).problems() == []
-    assert "override: The wheel is there.: let stand by the agent, " in project.agent("status").out
-    assert "The wheel is there.: let stand by the agent, " in project.agent("report", "--md").out
+    assert project.agent("status").says("verify-override-is-there-let-stand-by", word="wheel")
+    assert project.agent("report", "--md").says("verify-claim-let-stand-is-there-let", word="wheel")
 
 
 def test_status_names_a_claim_that_stands_once_also_beside_its_goal(project: Project) -> None:
@@ -150,12 +151,12 @@ def test_status_names_the_newest_claims_that_stand_and_counts_the_others(project
         project.check(*claim, "--override", "the release job writes it")
     said = [line for line in project.check("status").out.splitlines() if line.startswith("override: ")]
     assert [line.split(" is there")[0] for line in said[:-1]] == [f"override: The wheel {9 - n}" for n in range(8)]
-    assert said[-1] == "override: and 2 more: omo status --json"
+    assert texts.says(said[-1], "verify-override-and-more-omo-status", sentences=2)
 
 
 def test_nothing_to_override_is_said_and_not_recorded_as_one(project: Project) -> None:
     ran = project.agent("verify", "claim", "--absent", "gone", "--override", "better safe than sorry")
-    assert (ran.code, "there was nothing to override" in ran.err) == (0, True)
+    assert (ran.code, ran.says("verify-there-was-nothing-to-override")) == (0, True)
     assert [each.override for each in filed(project)] == [""]
 
 
@@ -229,9 +230,10 @@ def test_a_question_stays_open_until_its_statement_is_claimed_and_holds(project:
     assert answer(project, "q1", data).code == 0
     project.write("parser.py", "nothing\n")
     stale = answer(project, "q1", data)
-    assert (stale.code, "fail, 0 of 1 files" in stale.json["error"]["details"][0]) == (3, True), (
-        "they are looked at again"
-    )
+    assert (
+        stale.code,
+        texts.says(stale.json["error"]["details"][0], "verify-file-state-fail-of-files-with-def", number=0, number2=1),
+    ) == (3, True), "they are looked at again"
     nothing_to_look_at = "the dead branch is unreachable because `parser.py` returns first"
     assert answer(project, "q1", {**q1(), "statement": nothing_to_look_at}).code == 0
 
@@ -273,7 +275,7 @@ def test_a_statement_let_stand_is_an_exception_of_the_end(project: Project) -> N
     (let_through,) = done.json["outcome"]["exceptions"]
     assert (let_through["by"], let_through["why"]) == ("agent", reason)
     assert reason in project.agent("status", "--json").json["overrides"][0]["reason"]
-    assert "claim let stand" not in project.agent("report", "--md").out, "the end names it"
+    assert not project.agent("report", "--md").says("verify-claim-let-stand-in-report"), "the end names it"
 
 
 @pytest.mark.parametrize("flags", [(), ("--override", "the name is built at run time, see line 3")])
@@ -303,7 +305,7 @@ def test_a_last_claim_that_does_not_hold_is_an_exception_of_the_end(project: Pro
     claim(project, "--goal", "G1", "--absent", "parser.py")
     done = project.agent("verify", "finish", "G1", "--summary", SUMMARY, "--json")
     assert done.json["outcome"]["verdict"] == "waived"
-    assert "the last claim about it does not hold" in done.json["outcome"]["exceptions"][0]["what"]
+    assert texts.says(done.json["outcome"]["exceptions"][0]["what"], "verify-goal-last-claim-about-it")
 
 
 def test_the_record_of_claims_outlives_a_damaged_line_in_it(project: Project) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests import texts
 from tests.cli.test_verify import FINISH, add, answer, begin
 from tests.project import Project, Ran
 from tests.verify.workshop import SUMMARY, checklist, path_check, q1, q2
@@ -85,12 +86,17 @@ def test_a_command_that_nobody_pinned_is_told_as_not_looked_at(begun: Project) -
     answer(begun, "q1.5", checklist())
     answer(begun, "q2", q2())
     why = begun.agent(*FINISH, "--json").json["outcome"]["why"]
-    assert why.endswith("closed on the agent's own answers; cited and not looked at: python3 -c pass")
+    assert texts.says(why, "run-closed-on-agent-own-answers")
+    assert texts.says(why, "work-cited-and-not-looked-at", fromkeys="python3 -c pass")
 
 
 def test_a_gate_of_the_session_that_is_cited_is_run(begun: Project) -> None:
     begun.agent("gate", "add", "look", "--", "test", "-f", "NOTES")
-    assert "was run: exit 1" in told(answer(begun, "q1", said("`test -f NOTES` exits 0.")))
+    assert texts.says(
+        told(answer(begun, "q1", said("`test -f NOTES` exits 0."))),
+        "work-of-goal-cites-what-is-not-so",
+        problem="exit 1, not 0",
+    )
     begun.write("NOTES", "x\n")
     assert answer(begun, "q1", said("`test -f NOTES` exits 0.")).code == 0
 
@@ -99,7 +105,9 @@ def test_a_gate_of_the_session_that_is_cited_is_run(begun: Project) -> None:
 def test_how_and_failure_mode_are_statements_like_any_other(begun: Project, field: str) -> None:
     answer(begun, "q1", q1())
     text = "parser.py does not exist in the built package"
-    assert '"not exist" (absence)' in told(answer(begun, "q2", q2(**{field: text})))
+    assert texts.says(
+        told(answer(begun, "q2", q2(**{field: text}))), "verify-absence-unknown-no-claim-was-filed", text="not exist"
+    )
     assert begun.agent("verify", "claim", text, "--goal", "G1", "--absent", "dist/parser.py").code == 0
     assert answer(begun, "q2", q2(**{field: text})).code == 0
 
@@ -107,7 +115,9 @@ def test_how_and_failure_mode_are_statements_like_any_other(begun: Project, fiel
 def test_how_and_a_checklist_may_not_hedge_nor_cite_what_is_not_there(begun: Project) -> None:
     answer(begun, "q1", q1())
     assert "hedges" in told(answer(begun, "q2", q2(how="ran it, and it seems to work")))
-    assert "is not there" in told(answer(begun, "q2", q2(how="opened dist/report.html and read it")))
+    assert texts.says(
+        told(answer(begun, "q2", q2(how="opened dist/report.html and read it"))), "work-of-goal-cites-what-is-not-so-is"
+    )
     items = checklist()["items"]
     items[0]["evidence"] = "src/nope.py line 4 defines it"
     assert "src/nope.py is cited" in told(answer(begun, "q1.5", {"items": items}))
@@ -143,7 +153,7 @@ def test_outcomes_are_looked_at_beside_checks(project: Project) -> None:
     assert answer(project, "outcomes", {"outcomes": statements}).code == 0
     done = project.agent(*FINISH, "--json").json
     assert done["outcome"]["verdict"] == "attested"
-    assert "3 outcomes closed on the agent's own answers" in done["outcome"]["why"]
+    assert texts.says(done["outcome"]["why"], "run-closed-on-agent-own-answers", outcomes="3 outcomes")
 
 
 def test_a_commit_of_this_attempt_is_an_artifact(project: Project) -> None:
@@ -158,11 +168,16 @@ def test_a_commit_of_this_attempt_is_an_artifact(project: Project) -> None:
     (project.root / "old.py").unlink()
     commit = commit_all(project)
     statement = f"The old module is gone because {commit[:10]} takes out old.py."
-    assert "older than the goal" in told(answer(project, "q1", {"artifact": before, "statement": statement}))
+    assert texts.says(
+        told(answer(project, "q1", {"artifact": before, "statement": statement})),
+        "verify-artifact-commit-is-older-than-goal",
+    )
     given = answer(project, "q1", {"artifact": commit, "statement": statement})
     assert (given.code, list(given.json["artifacts"])) == (0, [commit]), given.out
     other = {"artifact": commit, "statement": f"The module is gone as well because {commit[:10]} takes out old.py."}
-    assert "already proves goal G1" in told(answer(project, "q1", other, "G2"))
+    assert texts.says(
+        told(answer(project, "q1", other, "G2")), "verify-artifact-commit-already-proves-goal", other="G1"
+    )
     report = project.check("report", "--md").out
     assert commit in report
     assert "vidence changed" not in report, "a commit is no file that could be gone"
@@ -194,14 +209,12 @@ def judged_goal(project: Project, *, by: str = "user") -> str:
 def test_an_independent_agent_answers_what_only_judgement_can(project: Project) -> None:
     brief = judged_goal(project)
     assert "question whole: Is quoted text one token?" in brief
-    assert "question outcome 1: Is this so: quotes are kept" in brief
+    assert texts.says(brief, "verify-question-outcome-is-this-so-are", number=1, word="quotes")
     judge_says(project, brief)
     done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["outcome"]["verdict"]) == (0, "judged"), done.out
-    assert (
-        done.json["outcome"]["why"]
-        == "goal G1: 1 of 1 check passes; omo:judge was seen to answer 2 questions with pass"
-    )
+    assert texts.says(done.json["outcome"]["why"], "verify-goal-of-check-passes", id="G1", number=1, number2=1)
+    assert texts.says(done.json["outcome"]["why"], "run-omo-judge-was-seen-to", questions="2 questions")
 
 
 def test_a_judge_of_the_agents_own_questions_makes_nothing_more_than_its_word(project: Project) -> None:
@@ -211,7 +224,7 @@ def test_a_judge_of_the_agents_own_questions_makes_nothing_more_than_its_word(pr
 
 def test_what_the_judge_found_broken_fails_the_goal_and_is_not_asked_again(project: Project) -> None:
     judge_says(project, judged_goal(project), "fail", "`split` gives two tokens")
-    assert "has judged exactly these files" in project.agent("verify", "brief", "G1").err
+    assert project.agent("verify", "brief", "G1").says("run-omo-judge-has-judged-exactly-these")
     for question, data in (("q1", q1()), ("q1.5", checklist()), ("q2", q2())):
         answer(project, question, data)
     done = project.agent(*FINISH, "--json")
@@ -225,16 +238,14 @@ def test_files_changed_after_the_judge_failed_them_end_with_an_exception(project
         assert answer(project, question, data).code == 0
     ended = project.agent(*FINISH, "--json").json["outcome"]
     assert ended["verdict"] == "waived"
-    assert "omo:judge found that it does not hold" in ended["exceptions"][0]["what"]
+    assert texts.says(ended["exceptions"][0]["what"], "run-omo-judge-found-that-it")
 
 
 def test_an_answer_of_the_judge_in_another_form_is_called_so(project: Project) -> None:
     form = json.loads(judged_goal(project).split("```json")[1].rpartition("```")[0])
     answers = [{"id": each["check"], "result": "pass", "evidence": "`parse` was run"} for each in form["answers"]]
     project.agent_ends("omo:judge", json.dumps({**form, "answers": answers}))
-    assert (
-        "answers[0] names no criterion and check, so it counts for none" in project.agent("verify", "status", "G1").out
-    )
+    assert project.agent("verify", "status", "G1").says("judge-answers-names-no-criterion-and", index=0)
 
 
 def test_a_judge_that_saw_other_files_settles_nothing(project: Project) -> None:
@@ -261,10 +272,10 @@ def test_the_judge_is_asked_three_times_at_most_and_only_what_code_cannot_tell(p
         project.write(f"more-{number}.txt")
         assert project.agent("verify", "brief", "G1").code == 0
     project.write("more.txt")
-    assert "was asked 3 times" in project.agent("verify", "brief", "G1").err
+    assert project.agent("verify", "brief", "G1").says("run-omo-judge-was-asked-times-in", asked=3)
     add(project, id="G2", verification={"checks": [path_check("more.py")]})
     begin(project, "G2")
-    assert "there is nothing to judge" in project.agent("verify", "brief", "G2").err
+    assert project.agent("verify", "brief", "G2").says("run-code-evaluates-all-that-asks-for")
 
 
 # What other workflows hand on
@@ -297,7 +308,8 @@ def test_words_alone_hold_up_no_end_of_ultrawork_and_make_it_no_better(project: 
     project.agent("ulw", "start")
     done = project.agent("ulw", "done", "--because", f"{because}, as `python3 -c pass` shows", "--json")
     assert (done.code, done.json["outcome"]["verdict"]) == (0, "attested")
-    assert "cited and not looked at: python3 -c pass" in done.json["outcome"]["why"]
+    assert "python3 -c pass" in done.json["outcome"]["why"]
+    assert texts.says(done.json["outcome"]["why"], "work-cited-and-not-looked-at")
 
 
 # After a compaction
@@ -312,7 +324,7 @@ def test_outcomes_open_questions_and_reasons_survive_a_compaction(project: Proje
     assert "q1 done (parser.py: The parser is in place because" in project.agent("next").out
     failing = {"question": "Are escapes kept?", "dimension": "correctness", "result": "fail", "covered": True}
     answer(project, "q1.5", {"items": [*checklist()["items"][:4], {**failing, "evidence": "read it: they are not"}]})
-    assert "`omo next` says the rest." in project.hook("session-start", source="compact").stdout
+    assert project.hook("session-start", source="compact").says_to_agent("prompt-the-user-can-end-it")
     text = project.agent("next").out
     for part in ("Parser handles quotes", "q1.5 failed (the goal's own criteria fail: Are escapes kept?)"):
         assert part in text

@@ -24,6 +24,7 @@ import pytest
 from docs import make_picture
 from tests import packages
 from tests.e2e.scripted_model import ScriptedModel
+from tests.texts import heard
 
 API_KEY = "sk-fake"
 PACKAGES = packages.node_modules(packages.CLIENT) / "@anthropic-ai"
@@ -91,6 +92,13 @@ class Run:
         return found[-1]
 
 
+def hear(run: Run, project: Path, prompt: str) -> Run:
+    """Hold what hooks said in a run to the rows of tests/texts."""
+    for event in run.hook_events:
+        heard.RECORDER.hook(project, event["hook_event"], prompt, event["stdout"])
+    return run
+
+
 class Client:
     def __init__(self, binary: Path) -> None:
         self.binary = binary
@@ -113,7 +121,7 @@ class Client:
     ) -> Run:
         """`claude -p`, with the prompt on stdin so that a large one is no argument too long."""
         command = [*self._headless, *_options(plugin_dir, allowed_tools, session_id, resume), *args]
-        return _run(command, environment(home, model, env), project, timeout, stdin=prompt)
+        return hear(_run(command, environment(home, model, env), project, timeout, stdin=prompt), project, prompt)
 
     def talk(
         self,
@@ -273,12 +281,13 @@ class Conversation:
         self._process = subprocess.Popen(
             command, env=env, cwd=cwd, stdin=-1, stdout=-1, stderr=subprocess.STDOUT, encoding="utf-8"
         )
+        self._project = cwd
         self.session_id = ""
 
     def prompt(self, text: str) -> Run:
         run = self._tell({"type": "user", "message": {"role": "user", "content": text}}, until="result")
         self.session_id = run.session_id
-        return run
+        return hear(run, self._project, text)
 
     def set_mode(self, mode: str) -> None:
         request = {"subtype": "set_permission_mode", "mode": mode}
@@ -289,16 +298,16 @@ class Conversation:
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(message) + "\n")
         self._process.stdin.flush()
-        heard = []
+        printed = []
         hangs = threading.Timer(PATIENCE, self._process.kill)
         hangs.start()
         for line in self._process.stdout:
-            heard.append(line)
+            printed.append(line)
             if line.startswith("{") and json.loads(line)["type"] == until:
                 hangs.cancel()
-                return Run(0, "".join(heard), "")
+                return Run(0, "".join(printed), "")
         hangs.cancel()
-        raise LookupError(f"the client ended, exit {self._process.wait()}\n{''.join(heard)}")
+        raise LookupError(f"the client ended, exit {self._process.wait()}\n{''.join(printed)}")
 
     def leave(self) -> None:
         """As the user leaves: what is kept can be resumed."""

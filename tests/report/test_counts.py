@@ -15,6 +15,7 @@ from omo.table import BY_KIND
 from omo.views import lines, statusline
 from omo.views.project import ProjectView, SessionView
 from omo.work import outcome
+from tests import texts
 from tests.engine import project as laps_project
 from tests.project import plan_directory
 from tests.report.states import HERE, SCENES, Scene, begin, view
@@ -253,11 +254,14 @@ def test_finished_work_says_that_the_tree_has_changed_since(seen: Callable[[str]
     cases = (("gates_passed_once", "ultrawork", "changed since: value"), ("laps_passed_once", "laps", CHANGED))
     for name, kind, changed in cases:
         one = focus(seen(name))
-        assert lines.headline(one) == f"{kind} finished on the agent's word; {changed}"
-        assert lines.why_stop(one).startswith("files changed since it was called done: ")
+        assert texts.says(lines.headline(one), "end-kind-on-agents-word", kind=kind)
+        assert texts.says(lines.why_stop(one), "stop-files-changed-since-done")
         assert (one.data["proven"], one.data["lapsed"]) == (False, changed)
+        assert lines.headline(one).endswith(changed)
     before = focus(seen("gates_passed"))
-    assert (lines.headline(before), before.data["lapsed"]) == ("ultrawork finished on the agent's word", None)
+    assert texts.says(lines.headline(before), "end-kind-on-agents-word", kind="ultrawork")
+    assert before.data["lapsed"] is None
+    assert "value" not in lines.headline(before)
 
 
 def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
@@ -266,7 +270,7 @@ def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
     assert not scene.stop().blocks
     scene.write("value", "changed\n")
     theirs = replace(scene, here="")
-    assert "ultrawork finished on the agent's word; changed since: value, 0/1 gates" in plain(theirs.view())
+    assert texts.says(plain(theirs.view()), "status-changed-since", files="value, 0/1 gates")
     assert "green" not in styles_of_others(theirs.view())
     theirs.now += 2 * 24 * 3600
     assert "green" not in styles_of_others(theirs.view(), everything=True), "nobody looked"

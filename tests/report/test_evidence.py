@@ -16,6 +16,7 @@ from omo.views.report import gather as whole
 from omo.views.report import markdown
 from omo.views.report.gather import Report
 from omo.workflows.ultraplan import critique
+from tests import texts
 from tests.engine import project
 from tests.project import believe
 from tests.report import hostile
@@ -35,10 +36,11 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
     assert at.judge().verdict == "pass"
     found = gathered(at.root, at.now)
     run = found.parts[0].view.run
-    assert found.verdict.text == (
-        f"done, judged: laps run {run}: 1 of 1 criterion passes, iteration 1; decided by omo:judge, which a hook saw; "
-        "the user confirmed the criteria; on the files as they were at 17:20:12."
-    )
+    text = found.verdict.text
+    assert texts.says(text, "end-rounds-judged", kind="laps", run=run, passing=1, total=1, iteration=1)
+    assert texts.says(text, "end-decided-by-judge")
+    assert texts.says(text, "run-user-confirmed", units="criteria")
+    assert texts.says(text, "end-on-files-as-at", clock="17:20:12")
     assert [(one.what, one.where) for one in found.notices] == [("challenge", "C1")]
     part = found.parts[0]
     names = {one.name: one for one in part.whole.attachments}
@@ -49,7 +51,7 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
 
 def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
     shop = workshop.project(tmp_path / "project")
-    shop.add(verification={"outcomes": ["quotes are kept"]})
+    shop.add(verification={"outcomes": ["quotes"]})
     shop.work()
     shop.begin()
     shop.publish("G1")
@@ -57,8 +59,9 @@ def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
     shop.finish()
     shop.publish()
     found = gathered(shop.root, shop.now)
-    assert found.verdict.text == "finished on the agent's word: verify: goal G1: closed on the agent's own answers."
-    assert [(one.what, one.where) for one in found.notices] == [("the agent's own answers", "G1")]
+    assert texts.says(found.verdict.text, "end-agents-own-answers", goal="G1")
+    assert [one.where for one in found.notices] == ["G1"]
+    assert texts.says(found.notices[0].what, "report-agents-own-answers")
     dossier = found.parts[0].evidence("G1")
     assert [(one.name, one.problem) for one in dossier.attachments] == [
         ("Answer to q1", ""),
@@ -67,7 +70,7 @@ def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
         ("Answer to q2", ""),
         ("Answer to q3", ""),
     ]
-    assert dict(dossier.covers)["outcomes"] == "quotes are kept"
+    assert dict(dossier.covers)["outcomes"] == "quotes"
     assert dossier.said == workshop.SUMMARY
     shop.work(text="def parse(text): return []\n")
     after = gathered(shop.root, shop.now)
@@ -91,14 +94,13 @@ def verified(tmp_path: Path, *checks: object) -> workshop.Workshop:
 
 def test_a_goal_with_checks_alone_holds_while_the_files_say_so(tmp_path: Path) -> None:
     shop = verified(tmp_path, workshop.path_check())
-    assert gathered(shop.root, shop.now).verdict.text == (
-        "finished on the agent's word: verify: goal G1: 1 of 1 check passes; nothing that runs showed it: "
-        "its checks look at the form of files."
-    )
+    text = gathered(shop.root, shop.now).verdict.text
+    assert texts.says(text, "end-goal-checks-pass", goal="G1", passing=1, total="1 check")
+    assert texts.says(text, "end-checks-look-at-form")
     (shop.root / "parser.py").unlink()
     found = gathered(shop.root, shop.now)
-    text = "NOT proven: 0 of 1 goal holds, no longer proven: G1 (the tree has changed since)."
-    assert found.verdict.text == text
+    said = {"verdict": "NOT proven", "held": 0, "total": "1 goal holds", "item": "G1"}
+    assert texts.says(found.verdict.text, "report-tree-changed", **said)
     assert found.parts[0].view.items[0].receipt == "stale"
 
 
@@ -113,9 +115,8 @@ def test_a_goal_that_expired_is_in_the_report_beside_one_that_passes(tmp_path: P
     shop.finish("B")
     shop.publish()
     found = gathered(shop.root, shop.now)
-    assert found.verdict.text.startswith(
-        "ended, not proven: verify: goal A: hypothesis H1 expired; goal B: 1 of 1 check passes"
-    )
+    assert texts.says(found.verdict.text, "end-hypothesis-expired", goal="A", hypothesis="H1")
+    assert texts.says(found.verdict.text, "end-next-goal-checks-pass", goal="B", passing=1, total="1 check")
     assert [item.id for item in found.parts[0].view.items] == ["A", "B"]
     assert markdown.render(found).count("✅") == 1, "of goal B alone"
 
@@ -126,16 +127,16 @@ def test_a_goal_whose_checks_are_commands_holds_on_the_files_it_was_finished_on(
     shop = verified(tmp_path, command)
     assert gathered(shop.root, shop.now).verdict.is_proven
     shop.write("parser.py", "def parse(text): return []\n")
-    assert "G1 (the tree has changed since)" in gathered(shop.root, shop.now).verdict.text
+    assert texts.says(gathered(shop.root, shop.now).verdict.text, "report-tree-changed", item="G1")
     shop.work()
     assert gathered(shop.root, shop.now).verdict.is_proven
     shop.write("notes.txt", "for another goal")
-    assert "G1 (the tree has changed since)" in gathered(shop.root, shop.now).verdict.text
+    assert texts.says(gathered(shop.root, shop.now).verdict.text, "report-tree-changed", item="G1")
     (shop.root / "notes.txt").unlink()
     journal = Path(shop.goals.run("G1").journal.path)
     hostile.rewrite(journal, lambda row: {key: value for key, value in row.items() if key != "tree"})
     told = gathered(shop.root, shop.now)
-    assert "G1 (the files cannot be read, so nobody can tell)" in told.verdict.text
+    assert texts.says(told.verdict.text, "report-files-unread", item="G1")
     assert not told.verdict.is_proven
 
 
@@ -146,11 +147,11 @@ def test_files_that_cannot_be_read_prove_nothing(tmp_path: Path, monkeypatch: py
     at.judge()
     assert gathered(at.root, at.now).verdict.is_proven
     blind_git(tmp_path / "bin", monkeypatch)
-    for root, now, word in ((shop.root, shop.now, "NOT proven"), (at.root, at.now, "NOT proven any more")):
+    for root, now, was_proven in ((shop.root, shop.now, False), (at.root, at.now, True)):
         believe(str(root / ".sisyphus" / "cc-omo"))
         found = gathered(root, now)
-        assert found.verdict.word == word
-        assert "(the files cannot be read, so nobody can tell)" in found.verdict.text
+        assert texts.says(found.verdict.text, "report-not-proven-any-more") is was_proven
+        assert texts.says(found.verdict.text, "report-files-unread")
         assert {item.mark for part in found.parts for item in part.view.items} == {"stale"}
 
 
@@ -182,7 +183,7 @@ def test_a_plan_that_cannot_be_audited_any_more_is_not_proven(tmp_path: Path) ->
     subprocess.run(["git", "reset", "-q", "--hard", "HEAD~2"], cwd=desk.root, check=True)
     (desk.root / "plan.md").write_text("# Another plan\n")
     found = gathered(desk.root, desk.now)
-    assert found.verdict.text.startswith("NOT proven: what ultraplan says cannot be believed (")
+    assert texts.says(found.verdict.text, "report-work-not-believed", kind="ultraplan")
     (part,) = found.parts
     assert [(item.status, item.mark, item.receipt) for item in part.view.items] == [("pass", "stale", "stale")] * 2
     assert found.notices[0].what == "damaged"
@@ -202,7 +203,8 @@ def test_a_copy_of_a_project_proves_no_plan(tmp_path: Path) -> None:
 def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_path: Path) -> None:
     desk = ultraplan.make_project(tmp_path, steps=2, step2={"On failure": "skip — it can be left out"})
     started = desk.start()
-    finding = {"dimension": "scope", "text": "step 2 names no test", "severity": "advisory", "line": 12}
+    finds = "step 2: no test"
+    finding = {"dimension": "scope", "text": finds, "severity": "advisory", "line": 12}
     row = {"kind": "critique", "digest": started.state.terms.plan, "clean": True, "findings": [finding]}
     reviews: Journal = critique.reviews(desk.state)
     reviews.change(lambda rows: (None, [row]), actor="hook", now=desk.now, wait=5.0)
@@ -210,18 +212,15 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
     desk.skip(2)
     desk.finish()
     found = gathered(desk.root, desk.now)
-    assert found.verdict.text.startswith(
-        "ended with exceptions: no clean critique of the plan (let through by the user: "
-    )
-    assert [(one.what, one.where) for one in found.notices] == [
-        ("no clean critique of the plan", "ultraplan"),
-        ("skipped step", "2"),
-    ]
+    (no_critique, skipped) = found.notices
+    assert texts.says(found.verdict.text, "end-exception-no-clean-critique", who="user")
+    assert texts.says(no_critique.what, "report-no-clean-critique")
+    assert (no_critique.where, skipped.what, skipped.where) == ("ultraplan", "skipped step", "2")
     (part,) = found.parts
     verified, findings = part.whole.tables
     assert [cell.text for cell in verified.rows[0]] == ["1", "python3 src/part1.py", "pass", ""]
-    assert [cell.text for cell in findings.rows[0]] == ["advisory", "scope", "12", "step 2 names no test"]
-    assert dict(part.evidence("2").covers) == {"skipped because": "the plan lets it be left out"}
+    assert [cell.text for cell in findings.rows[0]] == ["advisory", "scope", "12", finds]
+    assert texts.says(dict(part.evidence("2").covers)["skipped because"], "report-plan-lets-it-be-left-out")
     assert "### Step 1" in part.whole.attachments[0].text
 
 
@@ -231,4 +230,6 @@ def test_words_do_not_hide_what_was_let_through(tmp_path: Path) -> None:
     assert [one.what for one in gathered(at.root, at.now).notices] == ["reduced scope"]
     at.judge(project.reply(at.nonce, ("C1", "clear", "pass")))
     found = gathered(at.root, at.now)
-    assert [one.what for one in found.notices] == ["reduced scope", "not judged independently"]
+    (reduced_scope, not_independent) = found.notices
+    assert reduced_scope.what == "reduced scope"
+    assert texts.says(not_independent.what, "report-not-judged-independently")

@@ -25,6 +25,7 @@ from omo.views.report.template import HERE
 from omo.work import times as spans
 from omo.work.sections import Picture
 from omo.workflows.ultragoal import goal_tool
+from tests import texts
 from tests.report import hostile, sample
 from tests.report.sample import Sample
 from tests.ultragoal.project import ONE, TWO, Project, make
@@ -80,26 +81,30 @@ def test_a_goal_has_the_last_words_that_were_said_of_it_alone(tmp_path: Path) ->
     shop.judged(TWO)
     (part,) = gathered(shop).parts
     for goal in ("G001", "G002"):
-        words = [one.name for one in part.evidence(goal).attachments if one.name.startswith("The last word")]
-        assert words == ["The last word of omo:architect", "The last word of omo:qa"]
+        shown = "\n".join(one.name for one in part.evidence(goal).attachments)
+        for reviewer in ("omo:architect", "omo:qa"):
+            assert texts.says(shown, "report-last-word", who=reviewer)
+        assert shown.count("omo:") == 2
 
 
 def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path) -> None:
     shop = judged(tmp_path)
     sample.gate_runs(shop, "pass")  # pinned for something else: it holds nobody, and decides nothing
     found = gathered(shop)
-    assert found.verdict.text == (
-        "done, judged: ultragoal: 1 of 1 goal complete (G001 'Parse'); omo:architect and omo:qa were seen to find each "
-        "clean; omo:architect found all of it there that the user asked for with /omo:ultragoal, as they typed it; "
-        "on the files as they were at 17:20:12."
-    )
+    assert found.verdict.level == "judged"
+    assert texts.says(found.verdict.text, "end-goals-judged", complete=1, total="1 goal", which="G001 'Parse'")
+    assert texts.says(found.verdict.text, "end-reviewers-saw-each-clean")
+    assert texts.says(found.verdict.text, "end-architect-found-all", command="/omo:ultragoal")
+    assert texts.says(found.verdict.text, "end-on-files-as-at", clock="17:20:12")
     assert found.notices == ()
-    assert found.let_through.startswith("No exception was made, ")
+    assert texts.says(found.let_through, "report-no-exception")
     (shop.root / "artifacts" / "G001" / "api-report.txt").write_text("other\n")
     after = gathered(shop)
-    assert after.verdict.word == "NOT proven any more"
+    assert texts.says(after.verdict.text, "report-not-proven-any-more")
     assert not after.verdict.is_proven
-    assert "its evidence artifacts/G001/api-report.txt was changed or is gone" in told(after)
+    gone = {"item": "G001", "file": "artifacts/G001/api-report.txt"}
+    assert texts.says(after.verdict.text, "report-goal-evidence-gone", **gone)
+    assert after.verdict.text.removesuffix(".") in told(after)
 
 
 def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Path) -> None:
@@ -112,14 +117,12 @@ def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Pat
     goal_tool.operate("complete", shop.run())
     shop.run().publish()
     found = gathered(shop)
-    given_up = f"plan {before} was given up with 1 open goal"
-    assert found.verdict.text.startswith(
-        f"ended with exceptions: {given_up} (let through by the agent: another was made in its place)"
-    )
-    assert "no clean verdict of omo:architect on its files was seen for G001" in found.verdict.text
-    assert (given_up, "by the agent: another was made in its place") in [(one.what, one.text) for one in found.notices]
-    assert "No exception was made" not in told(found)
     assert found.data["outcome"]["verdict"] == "waived"
+    assert texts.says(found.verdict.text, "end-exception-plan-given-up", plan=before, open="1 open goal", who="agent")
+    assert texts.says(found.verdict.text, "end-no-clean-verdict", who="omo:architect", goal="G001")
+    notices = "\n".join(f"{one.what}, {one.text}" for one in found.notices)
+    assert texts.says(notices, "report-plan-given-up", plan=before, open="1 open goal", who="agent")
+    assert not texts.says(told(found), "report-no-exception")
 
 
 def test_a_plan_without_its_sessions_row_ends_as_its_own_ledger_says(tmp_path: Path) -> None:
@@ -127,7 +130,8 @@ def test_a_plan_without_its_sessions_row_ends_as_its_own_ledger_says(tmp_path: P
     run = shop.plan().run
     Path(paths.runtime_file(shop.state)).unlink()
     found = gathered(shop, run)
-    assert found.verdict.text.startswith("done, judged: 1 of 1 goal complete")
+    assert found.verdict.level == "judged"
+    assert (found.parts[0].view.done, found.parts[0].view.total) == (1, 1)
 
 
 def test_a_forged_ledger_is_said_before_anything_else(tmp_path: Path) -> None:
@@ -135,9 +139,7 @@ def test_a_forged_ledger_is_said_before_anything_else(tmp_path: Path) -> None:
     lines = shop.ledger.read_text().splitlines()
     shop.ledger.write_text("\n".join([lines[0].replace("Read the file", "Do nothing"), *lines[1:]]) + "\n")
     found = gathered(shop)
-    assert found.verdict.text.startswith(
-        "NOT proven: what ultragoal says cannot be believed (the ledger of ultragoal plan"
-    )
+    assert texts.says(found.verdict.text, "report-work-not-believed", kind="ultragoal")
     assert found.notices[0].what == "damaged ledger"
 
 
@@ -158,7 +160,7 @@ def test_what_a_damaged_ledger_of_the_session_says_proves_nothing_of_any_kind(tm
     shop.note(kind="activated", rule="keyword")
     damage(Path(paths.events_file(shop.state, shop.session)))
     for found in (gathered(shop), gathered(shop, run)):
-        assert "NOT proven: the ledger of the session cannot be believed (ends in another row" in found.verdict.text
+        assert texts.says(found.verdict.text, "report-session-ledger-not-believed")
         assert ("damaged ledger", "session") in [(one.what, one.where) for one in found.notices]
 
 
@@ -176,7 +178,7 @@ def test_goals_are_not_proven_any_more_once_what_their_receipts_cite_is_gone(tmp
     cited.unlink()
     gone = gathered(shop)
     for found in (changed, gone):
-        assert found.verdict.word == "NOT proven any more"
+        assert texts.says(found.verdict.text, "report-not-proven-any-more")
         assert "receipt stale" in told(found)
         assert (found.parts[0].view.items[0].mark, found.parts[0].view.done) == ("stale", 0)
     cited.write_bytes(kept)
@@ -222,11 +224,10 @@ def test_evidence_that_changed_or_is_gone_is_named_and_not_shown(tmp_path: Path)
     sample.page(page_png, "Another picture")
     session.unlink()
     found = whole.gather(made.context(), made.session)
-    broken = {one.text for one in found.notices if one.what == "evidence changed"}
-    assert broken == {
-        "artifacts/G001/page.png has changed since it was recorded",
-        "artifacts/G001/session.txt cannot be read any more: No such file or directory",
-    }
+    broken = [one.text for one in found.notices if one.what == "evidence changed"]
+    assert len(set(broken)) == 2
+    assert texts.says("\n".join(broken), "report-evidence-changed", file="artifacts/G001/page.png")
+    assert texts.says("\n".join(broken), "report-evidence-gone", file="artifacts/G001/session.txt")
     assert page.render(found).count('src="data:image/') == 1
 
 
@@ -347,4 +348,4 @@ def test_many_items_are_cut_and_counted(report: Report) -> None:
     part = report.parts[0]
     many = part.view._replace(items=tuple(part.view.items[0]._replace(id=str(at)) for at in range(250)))
     wide = replace(report, parts=(replace(part, view=many),))
-    assert "and 50 more, not shown" in told(wide)
+    assert texts.says(told(wide), "report-items-not-shown", count=50)

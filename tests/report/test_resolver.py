@@ -12,6 +12,7 @@ import pytest
 from omo.views import lines
 from omo.views.project import ProjectView, SessionView
 from omo.work.status import Status
+from tests import texts
 from tests.named_commands import parser_of_omo
 from tests.report.states import ELSEWHERE, FOURTH, HERE, SCENES, THIRD, scene, view
 
@@ -41,9 +42,7 @@ def test_the_last_block_is_near(tmp_path: Path) -> None:
     one = focus(scene.view())
     assert (one.brief.breakers["blocks"].left, one.brief.rule.name) == (0, "cap")
     assert "red" in [style for line in lines.session_lines(one) for _, style in line.cells]
-    assert "would be let go: it was sent back as often as allowed without progress" in lines.plain(
-        lines.session_lines(one)
-    )
+    assert texts.says(lines.plain(lines.session_lines(one)), "status-next-stop-let-go-at-cap")
 
 
 # What can be copied

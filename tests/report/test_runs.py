@@ -11,6 +11,7 @@ import pytest
 from omo.context import Context
 from omo.views.report import gather, page
 from omo.views.report.gather import Report
+from tests import texts
 from tests.project import Project
 from tests.ultraplan import plans as ultraplan_plans
 from tests.ultraplan import project as ultraplan
@@ -47,11 +48,16 @@ def project_context(project: Project) -> Context:
     return Context(project.environ, str(project.root), project.now, has_terminal=True)
 
 
+def earlier_runs(found: Report) -> list[str]:
+    """What the report says of runs before this one."""
+    return [notice.text for notice in found.notices if texts.says(notice.what, "report-earlier-run")]
+
+
 @pytest.fixture
 def second_try(tmp_path: Path) -> Project:
     project = begun(tmp_path)
-    assert until_the_cap(project, "ulw make it two") == 8
-    project.prompt("ulw make it two, please")
+    assert until_the_cap(project, "ulw two") == 8
+    project.prompt("ulw two, please")
     project.prompt(f"/omo:pin check -- {shlex.quote(sys.executable)} -B check.py")
     assert project.stop(stop_hook_active=False).blocks
     project.write("value.py", "VALUE = 2\n")
@@ -63,35 +69,35 @@ def second_try(tmp_path: Path) -> Project:
 def test_a_second_try_is_counted_alone_and_the_first_is_named(second_try: Project) -> None:
     found = report(second_try)
     assert (found.verdict.word, found.blocks) == ("done, proven", 1)
-    assert found.task == "ulw make it two, please"
-    (before,) = [notice for notice in found.notices if notice.what == "a run before this one"]
-    assert before.text == (
-        "ulw make it two: ended, not proven: it was sent back as often as allowed without progress, sent back 8 times"
-    )
+    assert found.task == "ulw two, please"
+    (before,) = earlier_runs(found)
+    assert texts.says(before, "report-earlier-run-at-cap", task="ulw two", blocks="8 times")
     text = second_try.check("report", "--md", by="user").out
-    assert "sent back 1 time." in text
-    assert "**a run before this one**" in text
+    assert "sent back 1 " in text
+    assert "- **a run " in text
 
 
 def test_of_the_runs_before_it_one_that_was_proven_is_not_named(second_try: Project) -> None:
-    second_try.prompt("ulw make it green")
-    second_try.prompt("ulw make it green and blue")
+    second_try.prompt("ulw green")
+    second_try.prompt("ulw green, blue")
     second_try.check("ulw", "blocked", "--evidence", "there is no paint in this house")
     second_try.prompt("/omo:stop-continuation")
     second_try.prompt("ulw make it three")
-    before = [notice.text for notice in report(second_try).notices if notice.what == "a run before this one"]
-    assert [text.partition(":")[0] for text in before] == ["ulw make it two", "ulw make it green"]
-    assert before[1] == "ulw make it green: called off by the user"
+    first, second = earlier_runs(report(second_try))
+    assert first.startswith("ulw two: ")
+    assert texts.says(second, "report-earlier-run-called-off", task="ulw green")
 
 
 def test_the_red_stands_beside_the_green(second_try: Project) -> None:
     found = report(second_try)
     red, green = found.parts[0].evidence("check").attachments
-    assert (red.name, "AssertionError: VALUE is 1" in red.text) == ("Run without the work", True)
-    assert (green.name, green.text.strip()) == ("The last run", "all well")
-    assert "AssertionError: VALUE is 1" in page.render(found)
+    assert texts.says(red.name, "report-run-without-work")
+    assert "VALUE is 1" in red.text
+    assert texts.says(green.name, "report-last-run")
+    assert green.text.strip() == "all well"
+    assert "VALUE is 1" in page.render(found)
     text = second_try.check("report", "--md", by="user").out
-    assert "check: Run without the work, fail: AssertionError" in text
+    assert texts.says(text, "report-run-without-work-of-gate", gate="check", result="fail")
 
 
 def test_what_a_later_run_writes_is_not_what_this_one_changed(second_try: Project) -> None:
@@ -101,7 +107,7 @@ def test_what_a_later_run_writes_is_not_what_this_one_changed(second_try: Projec
     second_try.write(".sisyphus/evidence/G001/replay-1.json", "{}")
     found = report(second_try)
     assert [path for path, _ in found.changed.files] == first
-    assert found.verdict.word == "NOT proven any more"
+    assert texts.says(found.verdict.text, "report-not-proven-any-more")
 
 
 def test_a_plan_lists_what_was_changed_when_it_ended(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from omo.state.rows import read_row
 from omo.stop.situation import Situation
 from omo.views import session, statusline
 from omo.work import outcome
+from tests import texts
 from tests.project import Project
 
 NOW = 1_790_000_000.0
@@ -91,8 +92,7 @@ def test_a_cooldown_is_no_forecast_because_it_is_over_before_anybody_reads_it(pr
     project.environ["OMO_COOLDOWN_SECONDS"] = "60"
     project.prompt("ulw fix it")
     assert project.stop(last_assistant_message="done").blocks
-    told = project.agent("status").out
-    assert "next stop  would be sent back, because" in told
+    assert project.agent("status").says("status-next-stop-sent-back")
     seen = session.session_view(project.state, project.session, {**LIMITS, "cooldown_seconds": 60.0}, project.now, {})
     assert statusline.text(seen) == "omo ulw · block 1 of 8"
 
@@ -100,7 +100,7 @@ def test_a_cooldown_is_no_forecast_because_it_is_over_before_anybody_reads_it(pr
 def test_a_fence_is_shown_while_it_is_up() -> None:
     row = armed(ultraplan={"state": "ended", "endedBy": "cap", "fence": {"touch": ["src/**"]}})
     row["ulw"] = {"enabled": False}
-    assert line(row) == "omo: the plan's fence is up · omo plan status"
+    assert texts.situations(line(row)) == {"statusline-fence-is-up"}
     row["stopContinuation"] = {"disabled": True}
     assert line(row) == ""
 

@@ -3,6 +3,7 @@
     python3 tests/texts/accept.py NAME (user|agent|both) 'TEXT with {words} for what varies'
 
 A row of that name gets the text; without one it is new, in the file that its name begins with.
+Without arguments the rows of each file are put in order, as after a merge.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from tests.texts import rows
 
 
 def main() -> int:
+    if len(sys.argv) == 1:
+        for path in rows.files():
+            path.write_text(rows.written(list(dict.fromkeys(rows.rows_of(path)))), encoding="utf-8")
+        return 0
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name")
     parser.add_argument("reader", choices=(rows.USER, rows.AGENT, rows.BOTH))

@@ -15,6 +15,8 @@ HERE = Path(__file__).parent
 USER, AGENT, BOTH = "user", "agent", "both"
 HEADING = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)+) \((user|agent|both)\)")
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+INDENT = "    "
+ONE_WORD = ("gate", "goal", "id", "session", "word")
 # What the one place that renders puts before a message; a message is the same with and without.
 FRAME = re.compile(r"(?:\s+|omo: |\[omo\] |fix: |- |=> )+")
 BETWEEN_SENTENCES = re.compile(r"(?<=[.?!;]) ")
@@ -43,7 +45,7 @@ class Row:
             if number % 2 == 0:
                 pattern += re.escape(part)
             else:
-                pattern += f"(?P={part})" if part in seen else f"(?P<{part}>.+?)"
+                pattern += f"(?P={part})" if part in seen else f"(?P<{part}>{values_of(part)})"
                 seen.add(part)
         return re.compile(pattern, re.DOTALL)
 
@@ -53,6 +55,14 @@ class Row:
             return None
         found = self.pattern.fullmatch(sentence)
         return found.groupdict() if found else None
+
+
+def values_of(placeholder: str) -> str:
+    """Return the pattern of what may stand for a placeholder; {number} and {number2} are of one kind."""
+    kind = placeholder.rstrip("0123456789")
+    if kind == "number":
+        return r"\d[\d.,:-]*"
+    return r"\S+?" if kind in ONE_WORD else r".+?"
 
 
 @dataclass(frozen=True)
@@ -131,19 +141,18 @@ def first_word(parts: list[str]) -> str:
 
 def parse(text: str) -> list[Row]:
     rows = []
-    for block in text.strip("\n").split("\n\n"):
-        if block.strip():
-            heading, _, message = block.partition("\n")
-            found = HEADING.fullmatch(heading)
-            if found is None or not message.startswith("    ") or "\n" in message:
-                raise ValueError(f"no row of tests/texts: {block!r}")
-            rows.append(Row(found[1], found[2], message.removeprefix("    ")))
+    lines = [line for line in text.splitlines() if line]  # a merge of two files loses empty ones
+    for heading, message in zip(lines[::2], lines[1::2], strict=True):
+        found = HEADING.fullmatch(heading)
+        if found is None or not message.startswith(INDENT):
+            raise ValueError(f"no row of tests/texts: {heading!r}, {message!r}")
+        rows.append(Row(found[1], found[2], message.removeprefix(INDENT)))
     return rows
 
 
 def written(rows: list[Row]) -> str:
     rows = sorted(rows, key=lambda row: row.name)
-    return "\n".join(f"{row.name} ({row.reader})\n    {row.text}\n" for row in rows)
+    return "\n".join(f"{row.name} ({row.reader})\n{INDENT}{row.text}\n" for row in rows)
 
 
 def files() -> list[Path]:

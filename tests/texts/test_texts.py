@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import shlex
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from tests.project import Project
 from tests.texts import accept, heard, rows
 from tests.texts.rows import AGENT, BOTH, USER, Row, Table
 
+SITUATION = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
+SAYS = ("says", "says_to_user", "says_to_agent")
 STARTED = Row("run-started", AGENT, "Run {run} has {number} criteria, and {number} are open.")
 NOTHING = Row("stop-nothing-goes-on", USER, "nothing goes on now")
 
@@ -36,6 +40,18 @@ def test_every_row_is_in_the_file_of_its_subject_once_and_in_order() -> None:
         assert {row.name.partition("-")[0] for row in kept} == {path.stem}
         names += [row.name for row in kept]
     assert len(names) == len(set(names))
+
+
+def test_every_situation_that_a_test_names_has_a_row() -> None:
+    named = set()
+    for path in rows.HERE.parent.rglob("*.py"):
+        if path.parent == rows.HERE or "says" not in (source := path.read_text(encoding="utf-8")):
+            continue
+        for call in ast.walk(ast.parse(source)):
+            if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] in SAYS:
+                given = [each.value for each in call.args[:2] if isinstance(each, ast.Constant)]
+                named |= {name for name in given if SITUATION.fullmatch(str(name))}
+    assert named - rows.table().by_name.keys() == set()
 
 
 def test_every_row_says_something_of_omos_own() -> None:

@@ -25,10 +25,10 @@ from omo.result import Result
 from omo.state import paths
 from omo.state.rows import read_base
 from omo.text import clip
-from omo.work import briefs, session
+from omo.work import briefs
 from omo.work.files import Files
 from omo.work.judge import JUDGE
-from omo.work.lifecycle import left_elsewhere, make_way_notes, replaced_notes
+from omo.work.lifecycle import notes_of_start
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 
@@ -94,14 +94,10 @@ class Verbs:
     flow: Flow
 
     def start(self, arguments: argparse.Namespace, context: Context) -> Result:
-        context.note_missing_agents()
         from omo.engine.begin import StartOptions, begin
 
         flow, caller = self.flow, caller_of(context, context.session(arguments.session))
-        if other := left_elsewhere(flow.name, f"a {flow.name} run", caller):
-            context.notes.append(other.text)
-        context.notes += session.cancelled_notes(caller.row())
-        notes = [*make_way_notes(caller, flow.name), *replaced_notes(caller, flow.name)]
+        notes = notes_of_start(flow.name, f"a {flow.name} run", caller, context)
         given = StartOptions(
             file=Path(context.cwd, arguments.file) if arguments.file else None,
             cwd=paths.session_directory(context.environ, context.cwd),

@@ -20,6 +20,7 @@ from omo.work.status import NextStep, command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.context import Context
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow, Summary
 
@@ -176,6 +177,16 @@ def replaced_notes(caller: Caller, kind: str) -> list[str]:
     if replaces(caller, kind) is None:
         return []
     return [f"{kind} {clip(str(caller.summary(kind).get('run')), 60)} is over: the user has asked for something else"]
+
+
+def notes_of_start(kind: str, what: str, caller: Caller, context: Context) -> list[str]:
+    """Return what somebody is told who begins a run. What they should know before that is noted in the context: agents
+    that are missing, `what` another session left open, that the session was cancelled."""
+    context.note_missing_agents()
+    if other := left_elsewhere(kind, what, caller):
+        context.notes.append(other.text)
+    context.notes += rows.cancelled_notes(caller.row())
+    return [*make_way_notes(caller, kind), *replaced_notes(caller, kind)]
 
 
 def give_up_for_another(user: Caller, kind: str) -> None:

@@ -15,8 +15,8 @@ from omo.context import Context
 from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
-from omo.work import briefs, session
-from omo.work.lifecycle import left_by_others, left_elsewhere, make_way_notes, replaced_notes
+from omo.work import briefs
+from omo.work.lifecycle import left_by_others, left_elsewhere, notes_of_start
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, results
 from omo.workflows.ultragoal.brief import parse
@@ -24,7 +24,7 @@ from omo.workflows.ultragoal.flow import FLOW
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import MODES, STEERING, Goal
 from omo.workflows.ultragoal.reviewers import review_brief
-from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, gates_of, run_of, writes
+from omo.workflows.ultragoal.run import PlanRun, gates_of, run_of, writes
 from omo.workflows.ultragoal.session_goal import NONE
 
 if TYPE_CHECKING:
@@ -118,12 +118,8 @@ def _register_gate_and_review(verbs: options.Commands) -> None:
 
 
 def create_goals(run: PlanRun, arguments: argparse.Namespace, context: Context) -> Result:
-    context.note_missing_agents()
-    if other := left_elsewhere("ultragoal", "a plan of goals", run.caller):
-        context.notes.append(other.text)
-    context.notes += session.cancelled_notes(run.caller.row())
+    notes = notes_of_start(FLOW.name, "a plan of goals", run.caller, context)
     brief = parse(_brief(arguments, context, run))
-    notes = [*make_way_notes(run.caller, ULTRAGOAL.name), *replaced_notes(run.caller, ULTRAGOAL.name)]
     run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
     if run.archived:
