@@ -426,7 +426,7 @@ def test_a_run_that_the_agent_begins_after_a_breaker_is_held_by_nothing(host: Ho
     begin(host, "ultragoal")
     exhaust(host)
     for left in (2, 1):
-        told_anew = summary("ralph", open=left)
-        change(host, lambda row, told=told_anew: session.put_work(row, "ralph", told, limits=LIMITS, now=time.time()))
+        told_anew = summary("laps", open=left)
+        change(host, lambda row, told=told_anew: session.put_work(row, "laps", told, limits=LIMITS, now=time.time()))
     assert host.row()["work"]["ultragoal"]["endedBy"] == "cap"
     assert not host.row()["ulw"]["enabled"]

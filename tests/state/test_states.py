@@ -17,7 +17,7 @@ from omo.state.rows import EMPTY
 from omo.state.runtime import is_left_open
 from omo.work import outcome, room, session
 
-RUNS = ("ultragoal", "ultraplan", "ralph", "verify")
+RUNS = ("ultragoal", "ultraplan", "laps", "verify")
 KINDS = ("ulw", *RUNS)
 NOW = 1_771_780_801.0
 PROVEN = outcome.outcome(outcome.PROVEN, "gate tests passes")

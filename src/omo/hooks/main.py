@@ -127,6 +127,8 @@ class World:
         """Bring the record outside the project up to what is on, unless this hook has found and left it so."""
         if self.left is not None and self.left.row is not None and self.own.is_ours:
             on = runtime.what_is_on(self.left.row)
+            if self.own.record is not None and self.own.record.live.get(self.session, "") == on:
+                return
             ownership.settle(self.own, {self.session: on} if on else {}, [self.session])
             return
         if not self.own.is_ours:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from omo.hosts import Event, OtherLoop, Refusal, ToolCall
     from omo.proof.base import Since
-    from omo.state.rows import Limits, Message, SessionRow, Summary
+    from omo.state.rows import Limits, Message, SessionRow, Summary, Ulw
     from omo.state.runtime import Works
 
 LONGEST_WAIT = 6.0  # seconds a Stop may wait for a cooldown: hooks.json lets it run for ten
@@ -102,6 +102,10 @@ class Situation:
                 self.row = session.reopened(self.row, kind, since.changed)
                 self.reopened.append(kind)
         return bool(self.reopened)
+
+    @property
+    def ulw(self) -> Ulw:
+        return self.row["ulw"]
 
     def active(self) -> Works:
         return work_in(self.row, "active")

@@ -103,7 +103,7 @@ def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
         return [Fact(name, limit_source(now.row, key, known), now.limits.get(key))]
     if head == "work":
         return _work_facts(view)
-    loop = now.row["ulw"].get("otherLoop", {})
+    loop = now.ulw.get("otherLoop", {})
     elsewhere = {
         "OMO_DISABLE": (ENVIRONMENT, now.disabled),
         "unreadable": (RUNTIME, now.unreadable),
@@ -151,7 +151,7 @@ def stop_numbers(view: View) -> Json:
         "hours_left": left["hours"],
         "raise_budget": budget.way_on(now.row),
         "cooldown": now.limits["cooldown_seconds"],
-        "cooldown_left": max(0.0, now.limits["cooldown_seconds"] - now.since(now.row["ulw"].get("lastStopAt"))),
+        "cooldown_left": max(0.0, now.limits["cooldown_seconds"] - now.since(now.ulw.get("lastStopAt"))),
         "ends_the_loop": clip(str(now.other_loop().get("ends")), 60),
     }
 

@@ -151,7 +151,7 @@ class View:
     @property
     def breakers(self) -> dict[str, Meter]:
         """What is used of each limit that lets the session go: blocks without progress, blocks in all, hours."""
-        ulw, limits = self.row["ulw"], self.now.limits
+        ulw, limits = self.now.ulw, self.now.limits
         past = self.now.since(ulw.get("armedAt"))
         hours = round(past / 3600, 2) if past != float("inf") else 0.0
         meters = [
