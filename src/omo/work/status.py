@@ -38,7 +38,6 @@ def named(ids: list[str], most: int = 6) -> str:
     return listed(ids, most) or "nothing"
 
 
-USER_RUNS = "the user runs, in a terminal of their own"
 
 
 class Command(NamedTuple):
