@@ -1,10 +1,9 @@
 """The table of workflows: all that the rest of omo knows of one. A row names the workflow's folder, which has
 
 - `register(commands)` in each module that `commands` names;
-- if the engine carries it out (`EngineWorkflow`): `flow.FLOW`, and nothing else;
-- else `status.status(viewer)`, how its run stands, `status.BEGINNINGS`, the commands that begin one, by what the user
-  typed, and `sections.sections(viewer, status)`, the evidence behind that, for the report;
-- `run.RUNS`, the Kind of its runs, if its row has a `home`;
+- if the engine carries it out (`EngineWorkflow`): `flow.FLOW`;
+- else `status.status(viewer)`, how its run stands;
+- if the engine does not, or its row `has_sections`: `sections.sections(viewer, status)`, the evidence for the report;
 - `lifecycle.clear(caller, force=…)`, `lifecycle.register_states`, the verbs of `omo state KIND`, and
   `lifecycle.problems(caller)`, what is wrong in ledgers that its runs lean on, by ledger, if its row `has_states`.
 
@@ -80,11 +79,6 @@ class Workflow:
         """What a session's row counts as open."""
         return self.unit
 
-    @property
-    def runs(self) -> Any:
-        """The Kind of its runs."""
-        return self.module("run").RUNS
-
     def status(self, viewer: Any) -> Any:
         """Return how its run stands, if there is one."""
         return self.module("status").status(viewer)
@@ -92,20 +86,6 @@ class Workflow:
     def sections(self, viewer: Any, status: Any) -> Any:
         """Return the evidence behind each item, for the report."""
         return self.module("sections").sections(viewer, status)
-
-    def clear(self, caller: Any, *, force: bool) -> Any:
-        """Give up what a session has of it, and keep all bytes."""
-        if self.has_states:
-            return self.module("lifecycle").clear(caller, force=force)
-        return _omo("work.lifecycle").clear(self.runs, caller, force=force)
-
-    def beginnings(self, typed: str) -> Any:
-        """Return the commands that begin it, by what the user typed."""
-        return self.module("status").BEGINNINGS[typed]
-
-    def named_files(self, typed: str) -> Any:
-        """Return how a file is called that the command takes as the user has named it."""
-        return self.module("status").NAMED_FILES.get(typed, ())
 
     def directory(self, state: str) -> str:
         import os
@@ -131,6 +111,7 @@ class EngineWorkflow(Workflow):
 
     @property
     def runs(self) -> Any:
+        """The Kind of its runs."""
         return _omo("engine.runs").kind_of(self.flow)
 
     def status(self, viewer: Any) -> Any:
@@ -143,14 +124,19 @@ class EngineWorkflow(Workflow):
         return _omo("engine.evidence").sections(self.flow, viewer, status, more)
 
     def clear(self, caller: Any, *, force: bool) -> Any:
+        """Give up what a session has of it, and keep all bytes."""
         if self.is_shared:
             return _omo("engine.filed").release(self.flow, caller, force=force)
-        return super().clear(caller, force=force)
+        if self.has_states:
+            return self.module("lifecycle").clear(caller, force=force)
+        return _omo("work.lifecycle").clear(self.runs, caller, force=force)
 
     def beginnings(self, typed: str) -> Any:
+        """Return the commands that begin it, by what the user typed."""
         return _omo("engine.show").beginnings(self.flow, typed)
 
     def named_files(self, typed: str) -> Any:
+        """Return the ends of a file that the command takes as the user has named it."""
         return _omo("engine.show").named_files(self.flow, typed)
 
 
@@ -317,9 +303,9 @@ def not_begun(typed: str, otherwise: str = "nothing of it was begun") -> str:
     return workflow.without_run.get(typed, otherwise) if workflow else otherwise
 
 
-def with_runs() -> list[Workflow]:
+def with_runs() -> list[EngineWorkflow]:
     """Those whose runs have a directory and a ledger each."""
-    return [row for row in ROWS if row.home]
+    return [row for row in ROWS if isinstance(row, EngineWorkflow)]
 
 
 def offered() -> list[Workflow]:

@@ -6,12 +6,14 @@ Nothing that counts against a run becomes less, and its end is never called done
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from omo.state import paths
 from tests.cli import test_plan_run as plans
 from tests.cli import test_ultragoal as goals
 from tests.cli import test_verify as verify
@@ -244,6 +246,21 @@ def test_a_run_that_is_finished_after_damage_ends_with_an_exception_that_says_so
 
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
+def test_the_user_is_told_once_that_it_went_on(project: Project, story: Story) -> None:
+    story.begin(project)
+    project.stop()
+    cut(story.ledger(project), 1)
+    project.wait(100)
+    assert "was damaged: omo went on" not in project.stop().message, "a look is no write"
+    project.agent(*story.go_on)
+    said = []
+    for _ in range(2):
+        project.wait(100)
+        said.append(project.stop().message)
+    assert ["was damaged: omo went on after row" in message for message in said] == [True, False], said
+
+
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
 def test_a_second_damage_ends_the_run_and_the_user_is_told(project: Project, story: Story) -> None:
     story.begin(project)
     path = story.ledger(project)
@@ -260,3 +277,130 @@ def test_a_second_damage_ends_the_run_and_the_user_is_told(project: Project, sto
     assert (told["state"], told["cleared"], told["outcome"]["verdict"]) == ("blocked", True, "ended")
     assert "its ledger was damaged a second time" in project.stop().message
     assert project.row()["givenUp"], "every later end names it"
+
+
+# The session's ledger, which plain ultrawork rests on
+
+
+def begin_ultrawork(project: Project) -> Path:
+    """A gate that fails, two Stops that were sent back, and work that would be proven."""
+    project.write("value", "old\n")
+    project.write("test_value.py", "import unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n")
+    project.commit()
+    project.prompt("ulw make it new")
+    project.check("gate", "add", "new", "--", "grep", "-q", "new", "value")
+    project.check("gate", "run", code=3)
+    for _ in range(2):
+        project.wait(100)
+        assert project.stop().blocks
+    project.agent_ends("omo:qa", "seen")
+    return Path(paths.events_file(project.state, SESSION))
+
+
+def forge_after(path: Path) -> None:
+    """A last row that gives all blocks back, and does not follow."""
+    last = json.loads(path.read_bytes().splitlines()[-1])
+    last["after"]["ulw"] |= {"stopBlocks": 0, "totalBlocks": 0}
+    with path.open("a") as file:
+        file.write(json.dumps({**last, "seq": last["seq"] + 1}) + "\n")
+
+
+def lose_row_mark(path: Path) -> None:
+    file = path.parents[2] / "runtime.local.json"
+    stored = json.loads(file.read_text())
+    del stored["sessions"][SESSION]["ledger"]
+    file.write_text(json.dumps(stored))
+
+
+OF_A_SESSION = {**DAMAGE, "the mark removed": lose_row_mark, "a forged row that gives blocks back": forge_after}
+OF_A_SESSION.pop("the mark and the last row removed")
+
+
+@pytest.mark.parametrize("by", ["a command", "a hook"])
+@pytest.mark.parametrize("harm", OF_A_SESSION.values(), ids=OF_A_SESSION)
+def test_no_damage_of_a_sessions_ledger_gives_blocks_back_or_ends_as_done(
+    project: Project, harm: Callable[[Path], None], by: str
+) -> None:
+    path = begin_ultrawork(project)
+    harm(path)
+    left = path.read_bytes() if path.exists() else b""
+    project.agent("ulw", "status")
+    project.check("ledger", "verify", code=3)
+    assert (path.read_bytes() if path.exists() else b"") == left, "a look changes nothing"
+    project.wait(100)
+    if by == "a hook":
+        project.stop()
+    assert project.row()["ulw"]["stopBlocks"] >= 2
+    project.write("value", "new\n")
+    project.agent("gate", "add", "new", "--", "grep", "-q", "new", "value")
+    project.agent("ulw", "done", "--because", "the value is new, and the gate shows it")
+    project.check("ledger", "verify")
+    assert project.row()["ulw"]["totalBlocks"] >= 2
+    assert project.summary("ulw")["outcome"]["verdict"] in ("waived", "ended")
+    kept = [file.read_bytes() for file in path.parent.glob("events.jsonl.damaged-*")]
+    assert not left or any(content.startswith(left) for content in kept), "all bytes are kept"
+    assert "ledger" in project.stop().message
+
+
+def test_a_second_damage_of_the_sessions_ledger_ends_plain_ultrawork(project: Project) -> None:
+    path = begin_ultrawork(project)
+    for _ in range(2):
+        edit(path)
+        project.wait(100)
+        project.agent("gate", "run")
+    project.write("value", "new\n")
+    refused = project.agent("ulw", "done", "--because", "the value is new, and the gate shows it")
+    assert (refused.code, "was damaged a second time" in refused.err) == (3, True)
+    assert project.summary("ulw")["outcome"]["verdict"] == "ended"
+    assert "was damaged a second time" in project.stop().message
+
+
+def test_a_second_damage_of_the_sessions_ledger_ends_what_rests_on_it(project: Project) -> None:
+    begin_laps(project)
+    path = Path(paths.events_file(project.state, SESSION))
+    for _ in range(2):
+        cut(path, 1)
+        project.wait(100)
+        project.agent("gate", "add", "there", "--", "true")
+    refused = project.agent("laps", "judge")
+    assert (refused.code, "the ledger of its session was damaged a second time" in refused.err) == (3, True)
+    assert project.summary("laps")["outcome"]["verdict"] == "ended"
+
+
+def test_a_crash_between_ledger_and_mark_is_no_damage(project: Project) -> None:
+    begin_goals(project)
+    path = GOALS.ledger(project)
+    mark = (path.parent / "mark.json").read_bytes()
+    project.check(*NOTE)
+    (path.parent / "mark.json").write_bytes(mark)
+    project.check("ledger", "verify")
+    project.check(*NOTE)
+    assert b"repaired" not in path.read_bytes()
+
+
+def test_a_torn_last_line_is_no_damage(project: Project) -> None:
+    begin_verify(project)
+    path = verify.ledger_of(project)
+    with path.open("ab") as file:
+        file.write(b'{"seq": 99, "ts": "2026')
+    project.check("ledger", "verify")
+    finish_verify(project)
+    assert project.summary("verify")["outcome"]["verdict"] != "waived"
+    assert path.with_name("ledger.jsonl.torn").exists()
+
+
+def test_an_agent_that_only_reads_is_let_go(project: Project) -> None:
+    begin_laps(project)
+    cut(LAPS.ledger(project), 1)
+    for _ in range(9):
+        project.agent("laps", "status")
+        project.wait(100)
+        answer = project.stop()
+    assert not answer.blocks
+
+
+def test_a_directory_that_git_has_removed_ends_its_run(project: Project) -> None:
+    begin_laps(project)
+    shutil.rmtree(LAPS.ledger(project).parent)
+    assert "cannot go on" in project.check("laps", "judge", code=3).err
+    assert project.summary("laps")["outcome"]["verdict"] == "ended"

@@ -100,7 +100,7 @@ def test_another_task_wakes_nothing_and_what_stood_still_gives_way(
     assert f"/omo:{name} begins anew. {kind}" in line
     assert f"stays off; until the new one is begun, /omo:{name} without a task goes on with it." in line
     assert texts.says(context, "prompt-stays-off-for-user-types-for")
-    assert wanted.stop().says_to_agent("stop-user-typed-omo-and-nothing-of")
+    assert wanted.stop().says_to_agent("stop-not-begun")
     shown = wanted.agent("next").out
     assert texts.says(shown, "next-nothing-is-on-in-this", where="session")
     assert ("something else" in shown, begins in shown, "the first of it" in shown) == (True, True, False)
@@ -252,7 +252,7 @@ def test_what_the_user_types_pauses_what_was_on_until_they_name_it(wanted: Proje
     assert f"/omo:{second} begins another piece of work. {name} (" in line
     assert f'It goes on when you say "continue {old}".' in line
     assert f"so this is paused: {name}" in context
-    assert wanted.stop().says_to_agent("stop-user-typed-omo-and-nothing-of")
+    assert wanted.stop().says_to_agent("stop-not-begun")
     wanted.check(*argv)
     assert (wanted.summary(old)["state"], wanted.summary(kind)["state"]) == ("paused", "active")
     reason = wanted.stop(stop_hook_active=True).json["reason"]

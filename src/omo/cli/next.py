@@ -179,8 +179,8 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
         if kind in ("cancelled", "paused", "withdrawn", *requests.ARMED):  # their newer word
             return None
         asked = requests.asked_of(row)
-        if asked in table.BY_TYPED:
-            workflow = table.BY_TYPED[asked]
+        workflow = table.BY_TYPED.get(asked)
+        if isinstance(workflow, table.EngineWorkflow):
             begins = {workflow.kind}
             if asked in workflow.without_run:
                 begins.add("awaits")
@@ -193,7 +193,7 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
     return None
 
 
-def _beginning(workflow: table.Workflow, asked: str, row: SessionEvent) -> tuple[Command, ...]:
+def _beginning(workflow: table.EngineWorkflow, asked: str, row: SessionEvent) -> tuple[Command, ...]:
     """With the file whose name is all that the user typed: what is in it is theirs, and need not be written."""
     commands: tuple[Command, ...] = workflow.beginnings(asked)
     name = requests.files_of(row)[0]["name"] if requests.digest_of_lone_file(row) else ""

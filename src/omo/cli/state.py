@@ -24,8 +24,8 @@ def register(commands: options.Commands) -> None:
             row.module("lifecycle").register_states(verbs)
 
 
-def _modes() -> list[str]:
-    return [row.kind for row in table.ROWS if row.has_own_ledger]
+def _modes() -> dict[str, table.EngineWorkflow]:
+    return {row.kind: row for row in table.with_runs()}
 
 
 def clear(arguments: argparse.Namespace, context: Context) -> Result:
@@ -34,12 +34,13 @@ def clear(arguments: argparse.Namespace, context: Context) -> Result:
     if mode == KIND:
         fix = "omo ulw done; the user ends it with omo stop-continuation"
         raise Refused("a run of ultrawork is not cleared", fix=fix)
-    if mode not in _modes():
+    modes = _modes()
+    if mode not in modes:
         raise BadInput(
             f"--mode {clip(mode, 40)!r} is not cleared by this command",
-            fix=f"omo state clear --mode {'|'.join(_modes())}",
+            fix=f"omo state clear --mode {'|'.join(modes)}",
         )
-    cleared: Cleared | None = table.BY_KIND[mode].clear(caller, force=arguments.force)
+    cleared: Cleared | None = modes[mode].clear(caller, force=arguments.force)
     if cleared is None:
         return Result({"cleared": False, "kept": []}, f"There is nothing to clear in session {caller.session}.")
     lines = [f"Cleared the {mode} state of session {caller.session}."]

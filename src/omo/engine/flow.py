@@ -61,8 +61,10 @@ class ItemStatus:
 class RoundStep:
     """Something that has to happen in every round before the round is judged.
 
-    The step is done when a hook saw `agent` finish: the first one of a round that names no `after`, else one that
-    finished after that step. With `or_work` changed files do as well; with `gates` the session's gates have to pass.
+    The step is done when a hook saw `agent` finish. One that names no `after` begins the chain: what other agents
+    finished before it does not count. One that names `after` counts from that step on. With `or_work` changed files do
+    as well, and every finish counts: the step right after it has to look again. With `gates` the session's gates have
+    to pass; none need be pinned if the judgement runs a command that somebody else wants.
     `may_be_skipped`: a reason does, if few lines were changed. `is_required`: not even the user leaves it out.
 
     Its agent ends with a report in this `form`, if there is one. Of several words that a field may have, the first is

@@ -87,7 +87,10 @@ class Said:
 
 
 class Applied(NamedTuple):
-    """What a round comes to if it is closed on its results."""
+    """What a round comes to if it is closed on its results.
+
+    `decision`: `done` ends the run, and so does `safeguard`, as no round is left; `replan` opens the next one.
+    """
 
     marks: dict[str, ItemMark]
     verdict: str

@@ -11,6 +11,7 @@ from omo import hosts, settings
 from omo.errors import Newer, Unreadable
 from omo.hosts import Answer
 from omo.state import runtime
+from omo.state.rows import without
 from omo.state.runtime import Change, is_live
 from omo.stop import sentences
 from omo.stop.rules import WOKEN, decide, may_be_held
@@ -110,6 +111,9 @@ class _Stop:
         if budget.due_mark(after):
             notice = budget.notice(after)
             after = budget.note_told(after)
+        for told in after.get("notices", []):
+            notice = f"{notice} {sentences.as_sentence(told['text'])}".strip()
+        after = without(after, "notices")
         answer = Answer(message=f"{decision.text} {notice}".strip())
         if decision.rule.blocks:
             answer = Answer(hosts.KEEP_GOING, decision.text, message=notice)

@@ -205,6 +205,10 @@ if TYPE_CHECKING:
         before: int  # tokens in the conversations that had the run before
         lost: bool  # and nobody knows how many
 
+    class UserNotice(TypedDict):
+        id: str
+        text: str
+
     class Tally(TypedDict, total=False):
         """What counts against a run, beside its ledger: no damage makes it less."""
 
@@ -229,6 +233,7 @@ if TYPE_CHECKING:
         stopContinuation: Required[StopContinuation]
         work: Required[dict[str, Summary]]
         givenUp: list[GivenUp]
+        notices: list[UserNotice]  # that the next Stop shows the user
         budget: Budget
         spent: Spent
         denials: dict[str, int]  # refused tool calls, by digest
@@ -280,6 +285,10 @@ def read_row(stored: Mapping[str, Any]) -> SessionRow:
         is_odd = part == "refused" and part in row["ulw"] and not _is_refused(stored_part)
         if is_odd or not isinstance(stored_part, dict):
             row["ulw"] = without(row["ulw"], part)
+    if "notices" in row:
+        listed = row["notices"] if isinstance(row["notices"], list) else []
+        notices = [notice for notice in listed if isinstance(notice, dict)]
+        row["notices"] = [{key: str(notice.get(key) or "?") for key in ("id", "text")} for notice in notices]
     if "givenUp" in row:
         listed = row["givenUp"] if isinstance(row["givenUp"], list) else []
         entries = [entry for entry in listed if isinstance(entry, dict)]
@@ -288,6 +297,17 @@ def read_row(stored: Mapping[str, Any]) -> SessionRow:
         row["invalid"] = True
     typed: SessionRow = row
     return typed
+
+
+def notified(row: SessionRow, name: str, text: str) -> SessionRow:
+    """Have the next Stop show the user a text, once for each `name`."""
+    others = [notice for notice in row.get("notices", []) if notice["id"] != name]
+    return {**row, "notices": [*others, {"id": name, "text": text}]}
+
+
+def went_on(what: str, row: object) -> str:
+    """Say that a damaged ledger went on."""
+    return f"the ledger of {what} was damaged: omo went on after row {row}, and the end will not be called done"
 
 
 def without(part: Part, *names: str) -> Part:

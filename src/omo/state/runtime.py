@@ -14,7 +14,7 @@ from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
 from omo.json_text import part as part
 from omo.state import RUNTIME_VERSION, ownership, paths, store
-from omo.state.rows import EMPTY, claimed, read_row, without
+from omo.state.rows import EMPTY, claimed, notified, read_row, went_on, without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -289,7 +289,9 @@ def _go_on_after(path: str, damaged: ledger.Chain, change: Change, now: float) -
     run = part(part(change.row, "work"), "ulw").get("run")
     event: Any = {**repaired, "run": run}
     change.events = [event, *change.events]
-    change.row = {**change.row, "ledger": head.mark}
+    name = os.path.basename(os.path.dirname(path))
+    told = notified(change.row, path, went_on(f"session {name}", repaired["row"]))
+    change.row = {**told, "ledger": head.mark}
     return head
 
 

@@ -20,7 +20,7 @@ from omo.settings import DEFAULT_LIMITS
 from omo.state import ownership, runtime, store
 from omo.state.journal import Journal
 from omo.state.ledger import MOST_DAMAGE
-from omo.state.rows import EMPTY
+from omo.state.rows import EMPTY, notified, went_on
 from omo.text import clip
 from omo.work import naming
 
@@ -269,10 +269,14 @@ class Run(Generic[S]):
     def change(self, decide: Callable[[S | None], tuple[A, Sequence[Mapping[str, Any]]]]) -> A:
         """Under the lock, on the run as it is then: which rows to append, and what to answer."""
 
+        was_damaged = False
+
         def under_lock(rows: list[Any]) -> tuple[A, Sequence[Mapping[str, Any]]]:
+            nonlocal was_damaged
             self._load()
             if self.is_lost and rows:
                 raise self.lost()
+            was_damaged = bool(self.problems and rows)
             answer, events = decide(self.state)
             check_sizes(events)
             return answer, events
@@ -280,7 +284,19 @@ class Run(Generic[S]):
         caller = self.caller
         answer = self.journal.change(under_lock, actor=caller.by, now=caller.now, wait=caller.wait)
         self._load()
+        if was_damaged and not self.problems:
+            self._tell_damage()
         return answer
+
+    def _tell_damage(self) -> None:
+        """Have the user told, at the next Stop of the session that has the run, that its ledger went on."""
+        repaired = [row for row in self.rows if row["kind"] == "repaired"][-1]
+        text = went_on(f"{self.kind.what} {self.id}", repaired["row"])
+
+        def decide(row: SessionRow | None) -> runtime.Change:
+            return runtime.Change(None, notified(row, self.id, text) if row is not None else None)
+
+        self.caller.change(decide, self.caller.holder(self.kind.name, self.id))
 
     def change_whole(self, decide: Callable[[S], tuple[A, Sequence[Mapping[str, Any]]]]) -> A:
         """The same for a run that has begun and can go on."""
