@@ -220,10 +220,10 @@ def test_what_waits_for_the_user_says_so(project: Project) -> None:
     out = project.agent("next").out
     assert "It waits for the user (ultrawork is waiting): the key is missing here" in out
     assert "  Which key?" in out
-    assert texts.says(out, "next-end-turn-only-they-set")
+    assert texts.says(out, "next-only-they-set-it-going")
     project.prompt("/omo:stop-continuation")
     out = project.agent("next").out
-    assert texts.says(out, "next-next-for-user-it-stays")
+    assert texts.says(out, "next-stays-off")
     assert "$" not in out
 
 

@@ -100,7 +100,7 @@ def test_another_task_wakes_nothing_and_what_stood_still_gives_way(
     assert f"/omo:{name} begins anew. {kind}" in line
     assert f"stays off; until the new one is begun, /omo:{name} without a task goes on with it." in line
     assert texts.says(context, "prompt-stays-off-for-user-types-for")
-    assert wanted.stop().says_to_agent("stop-user-typed-omo-and-nothing-of")
+    assert wanted.stop().says_to_agent("stop-not-begun")
     shown = wanted.agent("next").out
     assert texts.says(shown, "next-nothing-is-on-in-this", where="session")
     assert ("something else" in shown, begins in shown, "the first of it" in shown) == (True, True, False)

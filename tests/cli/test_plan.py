@@ -122,7 +122,7 @@ def test_a_plan_that_has_gone_to_the_critic_is_no_silence_and_begins_no_run(proj
     assert not project.row()["work"]
     project.prompt("/omo:ultraexecute plan.md")
     project.check("plan", "critique", "plan.md")
-    assert project.stop().says_to_agent("stop-user-typed-omo-and-nothing-of", name="ultraexecute")
+    assert project.stop().says_to_agent("stop-not-begun", name="ultraexecute")
 
 
 def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Project) -> None:

@@ -172,7 +172,7 @@ def test_with_much_on_a_compaction_still_tells_workflow_item_and_command(host: H
     step = "G002 is under way: omo ultragoal checkpoint --goal-id G002 --evidence TEXT"
     open_run(host, next=step)
     told = host.send("SessionStart", source="compact")
-    assert told.says_to_agent("stop-open-when-last-looked-at", kind="ultragoal", left=2, total=3, step=step)
+    assert told.says_to_agent("stop-open-when-last-looked-at", work="ultragoal", open=2, total=3, next=step)
     assert "`omo next`" in told.stdout
     assert len(told.stdout.strip()) <= 560  # 150 tokens, with what the host writes before it
     host.prompt("wait")

@@ -19,10 +19,7 @@ NOT_YET: Row = {"type": "goal_status", "met": False, "condition": "all tests pas
 MET: Row = {**NOT_YET, "met": True, "iterations": 2}
 CLEARED: Row = {**SET, "met": True}
 IMPOSSIBLE: Row = {**NOT_YET, "failed": True}
-TOLD = (
-    "omo: ultrawork stays on, and sends nothing back while {name} is on ({about}). It holds again when that is over; "
-    "{ends} ends it now."
-)
+TOLD = "stop-other-loop-is-on"
 RALPH = """\
 ---
 active: true
@@ -64,8 +61,9 @@ def stop(project: Project, transcript: Path) -> Any:
 
 def test_a_goal_of_the_client_is_told_once_and_holds_in_place_of_omo(running: Project, transcript: Path) -> None:
     write(transcript, SET)
-    told = TOLD.format(name="/goal", about="all tests pass", ends="/goal clear")
-    assert stop(running, transcript).json == {"systemMessage": told}
+    told = stop(running, transcript)
+    assert set(told.json) == {"systemMessage"}
+    assert told.says_to_user(TOLD, loop="/goal", about=SET["condition"], ends="/goal clear")
     write(transcript, NOT_YET)
     stop(running, transcript).assert_silent()
     assert running.row()["ulw"]["totalBlocks"] == 0
@@ -112,8 +110,8 @@ def test_a_goal_is_found_in_a_long_transcript_and_one_that_is_set_between_two_bl
 @pytest.mark.parametrize(("session", "most"), [(SESSION, "0"), ("", "5"), (f'"{SESSION}"', "0")])
 def test_the_official_ralph_loop_holds_in_place_of_omo(running: Project, session: str, most: str) -> None:
     running.write(claude.RALPH_LOOP, RALPH.format(session=session, most=most))
-    told = TOLD.format(name="ralph-loop", about=claude.RALPH_LOOP, ends="/cancel-ralph")
-    assert stop(running, Path()).message == told
+    told = stop(running, Path())
+    assert told.says_to_user(TOLD, loop="ralph-loop", about=claude.RALPH_LOOP, ends="/cancel-ralph")
     stop(running, Path()).assert_silent()
     (running.root / claude.RALPH_LOOP).unlink()
     assert stop(running, Path()).blocks

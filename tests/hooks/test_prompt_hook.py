@@ -23,7 +23,7 @@ INSTRUCTIONS = messages.instructions([]).strip()
 @pytest.mark.usefixtures("through_the_shell")
 def test_the_keyword_arms_and_injects_once(host: Host) -> None:
     first = host.prompt("ulw fix the flaky tests")
-    assert first.stdout.startswith("[omo] The user turned ultrawork on")
+    assert first.says_to_agent("prompt-turned-on")
     assert len(first.stdout) <= messages.LONGEST_INSTRUCTIONS
     assert sentences.STOP in first.stdout
     host.prompt("and also the slow ones").assert_silent()
@@ -32,18 +32,18 @@ def test_the_keyword_arms_and_injects_once(host: Host) -> None:
 
 
 def test_the_instructions_are_given_once_to_a_conversation_and_again_where_it_has_lost_them(host: Host) -> None:
-    assert INSTRUCTIONS in host.prompt("ulw fix it").stdout
+    assert INSTRUCTIONS in host.prompt("ulw x").stdout
     host.prompt("stop ulw")
-    again = host.prompt("ulw go on").stdout.strip()
+    again = host.prompt("ulw y").stdout.strip()
     assert again == messages.ON_AGAIN
     assert "\n" not in again
     host.send("SessionStart", source="resume")
     host.prompt("stop ulw")
-    assert host.prompt("ulw go on").stdout.strip() == messages.ON_AGAIN
+    assert host.prompt("ulw z").stdout.strip() == messages.ON_AGAIN
     host.send("SessionStart", source="compact")
-    assert INSTRUCTIONS in host.prompt("ulw and the docs").stdout  # it is on, and the model has forgotten how
+    assert INSTRUCTIONS in host.prompt("ulw docs").stdout  # it is on, and the model has forgotten how
     host.prompt("ulw and the rest").assert_silent()
-    assert INSTRUCTIONS in host.prompt("ulw fix it", session_id="cleared").stdout
+    assert INSTRUCTIONS in host.prompt("ulw x", session_id="cleared").stdout
 
 
 def test_a_task_of_many_words_in_one_line_costs_no_time(host: Host) -> None:
@@ -58,9 +58,9 @@ def test_no_run_is_promised_that_the_end_does_not_make(host: Host) -> None:
     host.write("Makefile", "test:\n\tpython3 -m unittest\n")
     host.prompt("ulw fix it")
     assert "omo gate add NAME -- COMMAND, then omo ulw done" in host.stop().json["reason"]
-    said = host.agent("next").out
-    assert "the run began on no commit" in said
-    assert "$ omo gate add tests -- make test" in said
+    said = host.agent("next")
+    assert said.says("next-no-commit")
+    assert "omo gate add tests -- make test" in said.out
     host.prompt("/omo:stop-continuation")
     host.commit()
     host.prompt("ulw fix it")
@@ -69,7 +69,7 @@ def test_no_run_is_promised_that_the_end_does_not_make(host: Host) -> None:
 
 def test_ulw_beside_other_work_gives_the_instructions(host: Host) -> None:
     open_run(host)
-    assert INSTRUCTIONS in host.prompt("ulw fix it").stdout
+    assert INSTRUCTIONS in host.prompt("ulw x").stdout
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,9 @@ def test_the_keyword_setting(host: Host, mode: str, prompt: str, arms: bool) -> 
     ],
 )
 def test_the_user_reads_that_the_word_was_heard_and_not_acted_on(host: Host, prompt: str, reason: str) -> None:
-    message = f"omo: ultrawork was not turned on: {reason}. To turn it on type ulw and a task, or /omo:ulw."
-    assert host.prompt(prompt, env={"CLAUDECODE": "1"}).json == {"systemMessage": message}
+    answer = host.prompt(prompt, env={"CLAUDECODE": "1"})
+    assert set(answer.json) == {"systemMessage"}
+    assert answer.says_to_user("prompt-not-turned-on", why=reason)
     for quoted in ("`ulw`", '"ulw fix it"', "see docs/ulw.md"):
         host.prompt(quoted, env={"CLAUDECODE": "1"}).assert_silent()
     host.prompt("ulw fix it")
@@ -130,7 +131,7 @@ def test_in_claude_code_the_reason_is_the_line_that_shows(host: Host) -> None:
 @pytest.mark.parametrize("session_id", [None, 7, [], ""])
 def test_without_a_session_nothing_is_claimed_to_be_on(host: Host, session_id: Any) -> None:
     answer = host.prompt("ulw fix it", session_id=session_id)
-    assert "could not be turned on" in answer.stdout
+    assert answer.says_to_agent("prompt-not-turned-on-no-session")
     assert answer.stdout.count("\n") == 1
 
 
@@ -138,13 +139,13 @@ def test_a_link_does_not_lead_the_state_out_of_the_project(host: Host) -> None:
     outside = host.project.parent / "victim"
     outside.mkdir()
     (host.project / ".sisyphus").symlink_to(outside)
-    assert "is a link, and omo writes nothing behind it" in host.prompt("ulw fix it").stdout
+    assert host.prompt("ulw x").says_to_agent("prompt-not-turned-on-linked", link=host.project / ".sisyphus")
     assert list(outside.iterdir()) == []
 
 
 def test_a_row_that_is_no_object_is_replaced(host: Host) -> None:
     host.write_runtime(json.dumps({"sessions": {SESSION: 5}}))
-    assert "turned ultrawork on" in host.prompt("ulw fix it").stdout
+    assert host.prompt("ulw x").says_to_agent("prompt-turned-on")
     assert host.stop().blocks
 
 
@@ -164,7 +165,7 @@ def test_a_cancel_that_cannot_be_recorded_says_so(host: Host, monkeypatch: pytes
     monkeypatch.setattr(store, "HOOK_WAIT", 0.05)
     host.prompt("ulw fix it")
     with filelock.FileLock(paths.session_lock(host.state, SESSION)):
-        assert "could not be recorded" in host.prompt("stop ulw").json["reason"]
+        assert host.prompt("stop ulw").says_to_user("hook-cancel-not-recorded")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +208,7 @@ def test_nothing_but_a_new_ulw_brings_a_cancelled_run_back(host: Host, source: s
     host.prompt("stop ulw")
     host.send("SessionStart", source=source).assert_silent()
     host.prompt("<task-notification>ulw</task-notification>").assert_silent()
-    assert host.prompt("continue").stdout.strip() == messages.WAS_CANCELLED
+    assert host.prompt("continue").situations == {"prompt-cancelled-before"}
     for prompt in ("go on", "stop", "yes", "continue"):
         host.prompt(prompt).assert_silent()
     host.stop().assert_silent()
@@ -237,7 +238,7 @@ def test_a_prompt_taken_back_before_the_first_word_arms_nothing(
     path = transcript(host, *rows)
     host.prompt("ulw fix it", transcript_path=path)
     told = host.prompt("what is in the README?", transcript_path=path, env={"CLAUDECODE": "1"})
-    assert told.message == (messages.WITHDRAWN if withdrawn else "")
+    assert told.situations_for("user") == ({"prompt-taken-back"} if withdrawn else set())
     assert host.stop(transcript_path=transcript(host)).blocks is not withdrawn
     assert ("withdrawn" in host.kinds()) is withdrawn
 
@@ -247,18 +248,19 @@ def test_a_workflow_taken_back_before_the_first_word_is_not_asked_for(host: Host
     host.prompt(before, transcript_path=transcript(host))
     path = transcript(host, {**SPOKE, "timestamp": stamp(time.time())})
     host.prompt("/omo:laps and document it", transcript_path=path)
-    assert "nothing of it was begun" in host.agent("next").out
+    assert "/omo:laps" in host.agent("next").out
     told = host.prompt("what is in the README?", transcript_path=path, env={"CLAUDECODE": "1"})
     told.assert_silent()
-    assert "/omo:laps and" not in host.agent("next").out
+    assert "/omo:laps" not in host.agent("next").out
     stop = host.stop(transcript_path=path)
-    assert ("/omo:laps" in stop.stdout, stop.blocks) == (False, before == "ulw fix it"), "that was on before"
+    assert "/omo:laps" not in stop.stdout
+    assert stop.blocks is before.startswith("ulw"), "that was on before"
 
 
 def test_the_same_prompt_delivered_twice_is_one_injection(host: Host) -> None:
     path = transcript(host)
-    assert "turned ultrawork on" in host.prompt("ulw fix it", transcript_path=path, prompt_id="p1").stdout
-    host.prompt("ulw fix it", transcript_path=path, prompt_id="p1").assert_silent()
+    assert host.prompt("ulw x", transcript_path=path, prompt_id="p1").says_to_agent("prompt-turned-on")
+    host.prompt("ulw x", transcript_path=path, prompt_id="p1").assert_silent()
     assert host.kinds() == ["activated:leading"]
 
 
@@ -266,12 +268,12 @@ def test_a_prompt_taken_back_and_sent_again_tells_the_instructions(host: Host) -
     path = transcript(host)
     host.prompt("ulw fix it", transcript_path=path)
     again = host.prompt("ulw fix it, slowly", transcript_path=path, env={"CLAUDECODE": "1"})
-    assert "turned ultrawork on" in again.json["hookSpecificOutput"]["additionalContext"]
-    assert again.message.startswith("omo: ultrawork is on: ")
+    assert again.says_to_agent("prompt-turned-on")
+    assert again.says_to_user("prompt-on", works="ultrawork")
 
 
 def test_a_cancel_where_nothing_is_on_says_so_and_is_remembered(host: Host) -> None:
-    assert host.prompt("/omo:stop-continuation").json["reason"] == messages.NOTHING_TO_CANCEL
+    assert host.prompt("/omo:stop-continuation").situations == {"prompt-nothing-to-cancel"}
     assert host.row()["stopContinuation"]["disabled"] is True
 
 
@@ -310,7 +312,7 @@ def test_an_exhausted_run_goes_on_by_the_word_and_by_no_other_talk(host: Host) -
     host.stop(stop_hook_active=True)
     host.prompt("what did you change?").assert_silent()
     host.stop().assert_silent()
-    assert host.prompt("ulw go on").stdout.strip() == messages.ON_AGAIN
+    assert host.prompt("ulw again").stdout.strip() == messages.ON_AGAIN
     assert host.row()["ulw"]["stopBlocks"] == 0
 
 

@@ -45,10 +45,9 @@ def exhaust(host: Host) -> None:
     change(host, lambda row: session.exhaust(row, rule="cap", why="8 blocks"))
 
 
-def told(answer: Any) -> tuple[str, str]:
-    """What the user and what the model read."""
-    more = answer.json.get("hookSpecificOutput", {}) if answer.stdout.strip() else {}
-    return answer.message, str(more.get("additionalContext", ""))
+def named(kind: str) -> str:
+    """What messages call the work of `begin` and `put`."""
+    return f"{kind} {kind}-1 (2 of 3 open)"
 
 
 # A cancel, a breaker, a pause, an end
@@ -57,9 +56,9 @@ def told(answer: Any) -> tuple[str, str]:
 @each_workflow
 def test_a_workflow_that_is_typed_after_a_cancel_is_held_once_it_is_begun(host: Host, name: str) -> None:
     host.prompt("/omo:stop-continuation")
-    line, context = told(host.prompt(f"/omo:{name} make add right"))
-    assert f"/omo:{name} takes your cancel back" in line
-    assert f"types /omo:{name} now: that is wanted" in context
+    answer = host.prompt(f"/omo:{name} make add right")
+    assert answer.says_to_user("prompt-takes-cancel-back", command=f"/omo:{name}")
+    assert answer.says_to_agent("prompt-wanted-now", command=f"/omo:{name}")
     begin(host, WORKFLOWS[name])
     assert host.stop().blocks
 
@@ -70,87 +69,90 @@ def test_what_was_open_at_the_cancel_goes_on_and_is_named(host: Host, name: str)
     put(host, **{WORKFLOWS[name]: summary(WORKFLOWS[name])})
     host.prompt("/omo:stop-continuation")
     host.stop().assert_silent()
-    line, context = told(host.prompt(f"/omo:{name} go on"))
-    assert f"with /omo:{name}: {WORKFLOWS[name]} {WORKFLOWS[name]}-1 (2 of 3 open) goes on." in line
-    assert "`omo next`" in context
+    answer = host.prompt(f"/omo:{name} go on")
+    assert answer.says_to_user("prompt-command-goes-on", command=f"/omo:{name}", works=named(WORKFLOWS[name]))
+    assert "`omo next`" in answer.json["hookSpecificOutput"]["additionalContext"]
     assert host.stop().blocks
 
 
 def test_after_a_cancel_the_command_of_a_workflow_takes_up_that_one_alone(host: Host) -> None:
     put(host, ultragoal=summary("ultragoal"), laps=summary("laps", state="paused", why="w", question="", told=True))
     host.prompt("/omo:stop-continuation")
-    line, context = told(host.prompt("/omo:ultraplan make add right"))
-    assert "/omo:ultraplan takes your cancel back" in line
-    assert "ultragoal" not in line + context
+    answer = host.prompt("/omo:ultraplan make add right")
+    assert answer.says_to_user("prompt-takes-cancel-back", command="/omo:ultraplan")
+    assert "ultragoal" not in answer.stdout
     begin(host, "ultraplan")
-    reason = host.stop().json["reason"]
-    assert ("ultraplan: 2 of 3 open" in reason, "ultragoal" in reason) == (True, False)
-    assert "goes on" in told(host.prompt("continue ultragoal"))[0]
-    assert "ultragoal: 2 of 3 open" in host.stop().json["reason"]
+    held = host.stop()
+    assert held.says_to_agent("stop-open-when-last-looked-at", work="ultraplan", open=2, total=3)
+    assert "ultragoal" not in held.stdout
+    assert "goes on" in host.prompt("continue ultragoal").message
+    assert host.stop().says_to_agent("stop-open-when-last-looked-at", work="ultragoal", open=2, total=3)
 
 
 def test_after_a_cancel_the_word_with_another_task_takes_up_nothing_else(host: Host) -> None:
     put(host, ultragoal=summary("ultragoal"))
     host.prompt("/omo:stop-continuation")
-    line, context = told(host.prompt("ulw mend add"))
-    assert line.startswith("omo: ultrawork is on: ")
-    assert "ultragoal" not in line + context + host.stop().json["reason"]
-    assert "goes on" in told(host.prompt("continue ultragoal"))[0]
-    assert "ultragoal: 2 of 3 open" in host.stop().json["reason"]
+    answer = host.prompt("ulw mend add")
+    assert answer.says_to_user("prompt-on", works="ultrawork")
+    assert "ultragoal" not in answer.stdout + host.stop().json["reason"]
+    assert "goes on" in host.prompt("continue ultragoal").message
+    assert host.stop().says_to_agent("stop-open-when-last-looked-at", work="ultragoal", open=2, total=3)
 
 
 @pytest.mark.parametrize("typed", ["ulw", "ulw go on", "ulw mend add. then finish ultragoal"])
 def test_after_a_cancel_the_word_takes_up_what_is_to_go_on(host: Host, typed: str) -> None:
     put(host, ultragoal=summary("ultragoal"))
     host.prompt("/omo:stop-continuation")
-    assert "ultragoal ultragoal-1 (2 of 3 open) goes on" in told(host.prompt(typed))[0]
+    assert host.prompt(typed).says_to_user("prompt-command-goes-on", works=named("ultragoal"))
 
 
 def test_after_a_cancel_what_a_breaker_had_let_go_stays_off_too(host: Host) -> None:
     begin(host, "ultragoal")
     exhaust(host)
     host.prompt("/omo:stop-continuation")
-    assert "takes your cancel back" in host.prompt("/omo:laps make add right").message
-    assert "/omo:laps, and nothing of it was begun" in host.stop().json["reason"]
-    assert "ultragoal ultragoal-1 (2 of 3 open) goes on" in host.prompt("/omo:ultragoal go on").message
+    assert host.prompt("/omo:laps x").says_to_user("prompt-takes-cancel-back", command="/omo:laps")
+    assert host.stop().says_to_agent("stop-not-begun", name="laps")
+    answer = host.prompt("/omo:ultragoal go on")
+    assert answer.says_to_user("prompt-command-goes-on", command="/omo:ultragoal", works=named("ultragoal"))
 
 
 def test_what_a_breaker_let_go_and_the_user_stops_by_its_name_is_paused(host: Host) -> None:
     begin(host, "ultragoal")
     exhaust(host)
-    assert "understood as a stop: ultragoal ultragoal-1 is paused" in told(host.prompt("stop ultragoal"))[0]
-    assert told(host.prompt("ulw mend add"))[0].startswith("omo: ultrawork is on: ")
+    assert host.prompt("stop ultragoal").says_to_user("prompt-one-paused-told", work="ultragoal ultragoal-1")
+    assert host.prompt("ulw mend").says_to_user("prompt-on", works="ultrawork")
     assert "ultragoal" not in host.stop().json["reason"]
-    assert "continue: ultragoal ultragoal-1 (2 of 3 open) goes on" in told(host.prompt("continue ultragoal"))[0]
+    assert host.prompt("continue ultragoal").says_to_user("prompt-continue", works=named("ultragoal"))
 
 
 def test_the_model_is_told_what_was_cancelled(host: Host) -> None:
     begin(host, "ultragoal")
     host.prompt("/omo:stop-continuation")
-    assert "the user cancelled ultragoal: " in host.prompt("what now?").stdout
+    assert host.prompt("what now?").says_to_agent("prompt-cancelled-before", works="ultragoal")
     host.prompt("/omo:ultragoal go on")
     begin(host, "laps")
-    _, context = told(host.prompt("stop ulw and show me the diff"))
-    assert "The user cancelled ultragoal and laps with this message" in context
+    both = "ultragoal and laps"
+    answer = host.prompt("stop ulw and show me the diff")
+    assert answer.says_to_agent("prompt-cancelled", works=both)
 
 
 def test_a_word_that_was_not_acted_on_is_answered_after_a_cancel_too(host: Host) -> None:
     host.prompt("ulw mend add")
     host.prompt("/omo:stop-continuation")
-    line, context = told(host.prompt("what does ulw do?"))
-    assert line.startswith("omo: ultrawork was not turned on: the sentence asks about it.")
-    assert "the user cancelled ultrawork: " in context
+    answer = host.prompt("what does ulw do?")
+    assert answer.says_to_user("prompt-not-turned-on")
+    assert answer.says_to_agent("prompt-cancelled-before", works="ultrawork")
 
 
 def test_a_cancel_where_nothing_was_on_says_nothing_of_ultrawork(host: Host) -> None:
     host.prompt("/omo:stop-continuation")
-    assert f"session {SESSION}: off, next stop let go" in host.user("status", "--all").out
+    assert host.user("status", "--all").says("status-session-off", session=SESSION)
     host.prompt("ulw fix it")
     ended = outcome.outcome(outcome.ATTESTED, "it is so")
     change(host, lambda row: session.finish(row, ended, at="2026-11-17T15:00:00.000Z", files={}))
     host.stop()
     host.prompt("/omo:stop-continuation")
-    assert "ultrawork finished on the agent's word" in host.user("status", "--all").out
+    assert host.user("status", "--all").says("status-session-on-agents-word", session=SESSION)
 
 
 @each_workflow
@@ -163,8 +165,7 @@ def test_a_breaker_or_a_pause_does_not_stand_in_its_way(host: Host, name: str, l
     else:
         host.prompt("stop" if let_go == "stop" else f"stop {kind}")
     assert not host.stop().blocks
-    line, _ = told(host.prompt(f"/omo:{name} go on with the plan"))
-    assert "goes on" in line
+    assert "goes on" in host.prompt(f"/omo:{name} go on").message
     assert host.row()["ulw"]["stopBlocks"] == 0
     assert host.stop().blocks
 
@@ -173,7 +174,8 @@ def test_after_a_spent_budget_continue_names_what_raises_it_and_its_command_coun
     put(host, laps=summary("laps"))
     change(host, lambda row: {**row, "budget": {"agents": 1}, "spent": {"agents": 1}})
     change(host, lambda row: session.exhaust(row, rule="budget", why="spent"))
-    assert "/omo:budget 2 agents raises it and goes on" in host.prompt("continue").message
+    answer = host.prompt("continue")
+    assert answer.says_to_user("prompt-budget-nothing-goes-on", more="/omo:budget 2 agents")
     host.stop().assert_silent()
     host.prompt("/omo:laps go on")
     assert host.row()["spent"].get("agents", 0) == 0
@@ -194,19 +196,20 @@ def test_an_end_that_was_not_told_yet_is_told_all_the_same(host: Host) -> None:
     put(host, verify=summary("verify", state="done", outcome=ended))
     host.prompt("/omo:laps and now this")
     assert host.stop().blocks
-    line = host.stop(stop_hook_active=True).message
-    assert "laps is not begun yet" in line
-    assert "all is said" in line
+    answer = host.stop(stop_hook_active=True)
+    assert answer.says_to_user("stop-not-begun-told", name="laps")
+    assert answer.says_to_user("end-on-agents-word", evidence=f"verify verify-1: {ended['why']}")
 
 
 @pytest.mark.parametrize("state", ["active", "waiting", "blocked", "paused", "exhausted"])
 def test_what_there_is_makes_way_for_what_is_typed(host: Host, state: str) -> None:
     put(host, ultragoal=summary("ultragoal", state=state, why="w", question="", told=True))
-    line, _ = told(host.prompt("/omo:verify that it is so"))
+    answer = host.prompt("/omo:verify that it is so")
     assert host.row()["work"]["ultragoal"]["state"] == "paused"
-    assert ("ultragoal ultragoal-1 (2 of 3 open) is paused" in line) is (state != "paused")
+    made_way = answer.says_to_user("prompt-another-piece-of-work", work=named("ultragoal"))
+    assert made_way is (state != "paused")
     begin(host, "verify")
-    assert "verify: 2 of 3 open" in host.stop().json["reason"]
+    assert host.stop().says_to_agent("stop-open-when-last-looked-at", work="verify", open=2, total=3)
     assert "ultragoal" not in host.stop(stop_hook_active=True).json["reason"]
 
 
@@ -223,21 +226,22 @@ def test_continue_goes_on_after_a_breaker(host: Host, prompt: str) -> None:
     put(host, ultragoal=summary("ultragoal"))
     exhaust(host)
     host.stop().assert_silent()
-    assert "understood as continue: ultragoal ultragoal-1 (2 of 3 open) goes on" in host.prompt(prompt).message
+    assert host.prompt(prompt).says_to_user("prompt-continue", works=named("ultragoal"))
     assert host.stop().blocks
 
 
 def test_what_is_paused_is_shown_so_and_keeps_nothing_from_its_end(host: Host) -> None:
     begin(host, "laps")
     host.prompt("forget laps, ulw fix it")
-    assert "ultrawork active, laps paused" in host.user("status").out
+    assert host.user("status").says("next-one-active-one-paused", other="laps")
     assert "Beside it" not in host.agent("next").out
     because = ("--because", "the flag is documented in README.md, and nothing runs it")
     host.write("README.md")
     ran = host.agent("ulw", "done", *because)
     assert (ran.code, ran.err) == (0, "")
-    line = host.stop().message
-    assert ("finished on the agent's word" in line, "Paused: laps laps-1 (2 of 3 open)." in line) == (True, True)
+    answer = host.stop()
+    assert answer.says_to_user("end-on-agents-word")
+    assert answer.says_to_user("end-paused-work", work=named("laps"))
     assert "laps paused" in host.user("status").out
     host.prompt("continue")
     assert host.stop().blocks
@@ -247,15 +251,14 @@ def test_what_is_paused_is_shown_so_and_keeps_nothing_from_its_end(host: Host) -
 def test_nobody_is_told_to_go_on_with_what_is_paused(host: Host, name: str) -> None:
     begin(host, WORKFLOWS[name])
     host.prompt("stop")
-    going_on = '"continue" in the session sets it going'
-    assert f"you asked to stop for now: {going_on}" in host.user("status").out
-    said = host.agent("next").out
-    assert "End the turn: only they set it going again." in said
-    assert "$ omo" not in said
+    assert host.user("status").says("status-asked-to-stop")
+    said = host.agent("next")
+    assert said.says("next-only-they-set-it-going")
+    assert "$ omo" not in said.out
     host.prompt("/omo:stop-continuation")
-    said = host.agent("next").out
-    assert "Next, for the user: it stays off until you type ulw" in said
-    assert "waits for the user" not in said
+    said = host.agent("next")
+    assert said.says("next-stays-off")
+    assert "waits for" not in said.out
 
 
 # Not begun, not on
@@ -267,24 +270,21 @@ def test_a_turn_that_begins_nothing_of_it_is_sent_back_once_and_then_told(host: 
     host.prompt(f"/omo:{name} make add right").assert_silent()
     first = host.stop()
     assert first.blocks
-    assert f"/omo:{name}, and nothing of it was begun. `omo next` names the command" in first.json["reason"]
-    assert host.stop(stop_hook_active=True, last_assistant_message="Which one?").message == (
-        f"omo: {name} is not begun yet, so nothing holds this session. Answer the agent, or type /omo:{name} again."
-    )
+    assert first.says_to_agent("stop-not-begun", name=name)
+    let_go = host.stop(stop_hook_active=True, last_assistant_message="Which one?")
+    assert let_go.situations == {"stop-not-begun-told"}
+    assert let_go.says_to_user("stop-not-begun-told", name=name)
     host.stop().assert_silent()
 
 
 @pytest.mark.parametrize("words", ["stop", "never mind", "stop laps"])
 def test_a_stop_before_anything_was_begun_calls_it_off(host: Host, words: str) -> None:
     host.prompt("/omo:laps make add right")
-    line, context = told(host.prompt(words))
-    assert (
-        line
-        == "omo: understood as a stop: nothing of laps was begun, and nothing will be. /omo:laps asks for it again."
-    )
-    assert "do nothing for /omo:laps" in context
+    answer = host.prompt(words)
+    assert answer.situations_for("user") == {"prompt-nothing-will-be-begun"}
+    assert answer.says_to_agent("prompt-do-nothing-for", name="laps")
     host.stop().assert_silent()
-    assert "Nothing is on in this session." in host.agent("next").out
+    assert host.agent("next").says("next-nothing-on-here")
     assert "/omo:laps, and" not in host.agent("next").out
     host.prompt("/omo:laps make add right")
     assert host.stop().blocks
@@ -293,24 +293,24 @@ def test_a_stop_before_anything_was_begun_calls_it_off(host: Host, words: str) -
 def test_a_stop_of_what_is_not_begun_leaves_the_rest_on(host: Host) -> None:
     host.prompt("ulw fix it")
     host.prompt("/omo:laps make add right")
-    assert "nothing of laps was begun" in host.prompt("stop laps").message
+    assert host.prompt("stop laps").says_to_user("prompt-nothing-will-be-begun", name="laps")
     assert host.stop().json["reason"].startswith("Ultrawork active")
     host.prompt("/omo:laps make add right")
-    assert "ultrawork is paused" in host.prompt("stop").message
+    assert host.prompt("stop").says_to_user("prompt-one-paused-told", work="ultrawork")
     host.stop().assert_silent()
 
 
 def test_what_is_asked_for_beside_other_work_is_not_forgotten(host: Host) -> None:
     host.prompt("ulw fix it")
     host.prompt("/omo:laps make add right")
-    beside = 'Beside it, the user typed /omo:laps "make add right", and nothing of it was begun: omo laps start'
-    assert beside in host.agent("next").out
+    typed = '/omo:laps "make add right"'
+    assert host.agent("next").says("next-beside-nothing-begun", command=typed)
     ended = outcome.outcome(outcome.ATTESTED, "it is so")
     change(host, lambda row: session.finish(row, ended, at="2026-11-17T15:00:00.000Z", files={}))
-    assert "/omo:laps, and nothing of it was begun" in host.stop().json["reason"]
-    line = host.stop(stop_hook_active=True, last_assistant_message="Which one?").message
-    assert "laps is not begun yet" in line
-    assert "finished on the agent's word: it is so" in line
+    assert host.stop().says_to_agent("stop-not-begun", name="laps")
+    answer = host.stop(stop_hook_active=True, last_assistant_message="Which one?")
+    assert answer.says_to_user("stop-not-begun-told", name="laps")
+    assert answer.says_to_user("end-on-agents-word")
     host.prompt("thanks")
     host.stop().assert_silent()
 
@@ -319,7 +319,7 @@ def test_what_is_asked_for_is_not_forgotten_beside_what_was_cancelled(host: Host
     begin(host, "ultragoal")
     host.prompt("/omo:stop-continuation")
     host.prompt("/omo:verify that add is right")
-    assert "/omo:verify, and nothing of it was begun" in host.stop().json["reason"]
+    assert host.stop().says_to_agent("stop-not-begun", name="verify")
 
 
 def test_what_is_begun_is_not_called_unbegun(host: Host) -> None:
@@ -330,21 +330,17 @@ def test_what_is_begun_is_not_called_unbegun(host: Host) -> None:
     host.stop().assert_silent()
 
 
-NO_PLAN = "no plan has gone to the critic"
-
-
 @pytest.mark.usefixtures("through_the_shell")
 def test_a_turn_of_which_no_plan_has_gone_to_the_critic_is_sent_back_once_and_then_told(host: Host) -> None:
     host.prompt("/omo:ultraplan the parts").assert_silent()
-    assert f"/omo:ultraplan, and {NO_PLAN}. `omo next` names the command" in host.stop().json["reason"]
-    assert NO_PLAN in host.agent("next").out
-    assert host.stop(stop_hook_active=True, last_assistant_message="Which parts?").message == (
-        f"omo: {NO_PLAN} yet, so nothing holds this session. Answer the agent, or type /omo:ultraplan again."
-    )
+    assert host.stop().says_to_agent("stop-no-plan", name="ultraplan")
+    assert host.agent("next").says("next-no-plan")
+    let_go = host.stop(stop_hook_active=True, last_assistant_message="Which parts?")
+    assert let_go.situations == {"stop-no-plan-told"}
+    assert let_go.says_to_user("stop-no-plan-told", name="ultraplan")
     host.stop().assert_silent()
     host.prompt("/omo:ultraplan the parts")
-    line = host.prompt("never mind").message
-    assert line == f"omo: understood as a stop: {NO_PLAN}. /omo:ultraplan asks for it again."
+    assert host.prompt("never mind").situations_for("user") == {"prompt-no-plan-called-off"}
     host.stop().assert_silent()
 
 
@@ -352,11 +348,10 @@ def test_what_else_was_typed_with_the_cancel_is_passed_on(host: Host) -> None:
     host.prompt("ulw fix it")
     answer = host.prompt("/omo:stop-continuation and then explain what mean() does")
     assert not answer.blocks
-    line, context = told(answer)
-    assert line.startswith("omo: ultrawork is off.")
-    assert "Do only what else the message asks" in context
+    assert answer.says_to_user("prompt-cancelled-told", works="ultrawork")
+    assert answer.says_to_agent("prompt-do-only-the-rest")
     host.stop().assert_silent()
-    assert "Do what else the message asks" in told(host.prompt("/omo:stop-continuation and explain it"))[1]
+    assert host.prompt("/omo:stop-continuation and explain").says_to_agent("prompt-cancels-nothing")
 
 
 @pytest.mark.usefixtures("through_the_shell")
@@ -371,8 +366,9 @@ def test_what_else_was_typed_with_the_cancel_is_passed_on(host: Host) -> None:
     ],
 )
 def test_a_workflow_that_is_asked_for_in_words_is_not_on_and_that_is_said(host: Host, prompt: str, name: str) -> None:
-    expected = f"omo: {name} is not on: its command begins it, /omo:{name} and then what you want."
-    assert host.prompt(prompt).message == (expected if name else "")
+    answer = host.prompt(prompt)
+    assert bool(answer.message) is bool(name)
+    assert answer.says_to_user("prompt-not-on", name=name) is bool(name)
 
 
 def test_who_speaks_of_the_workflow_that_is_open_is_told_nothing(host: Host) -> None:
@@ -384,9 +380,9 @@ def test_who_speaks_of_the_workflow_that_is_open_is_told_nothing(host: Host) -> 
 @each_workflow
 def test_where_the_state_cannot_be_written_that_is_said(host: Host, name: str) -> None:
     (host.project / ".sisyphus").write_text("a file is in the way\n")
-    line, context = told(host.prompt(f"/omo:{name} make add right"))
-    assert f"omo: {name} could not be turned on: " in line
-    assert "could not be turned on" in context
+    answer = host.prompt(f"/omo:{name} make add right")
+    assert answer.says_to_user("prompt-not-turned-on-unwritable", work=name)
+    assert answer.says_to_agent("prompt-not-turned-on-unwritable", work=name)
 
 
 def test_a_full_disk_is_told_to_whoever_types_a_workflow(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -396,12 +392,13 @@ def test_a_full_disk_is_told_to_whoever_types_a_workflow(host: Host, monkeypatch
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    assert "laps could not be turned on" in host.prompt("/omo:laps it").message
+    assert host.prompt("/omo:laps it").says_to_user("prompt-not-turned-on-unwritable", work="laps")
     monkeypatch.undo()
     assert host.stop().blocks
     monkeypatch.setattr(os, "replace", full)
-    cancel = host.prompt("/omo:stop-continuation").json["reason"]
-    assert "No space left on device. Free some space on that disk, and type it again, or start" in cancel
+    cancel = host.prompt("/omo:stop-continuation")
+    assert cancel.says_to_user("hook-cancel-not-recorded-full-disk")
+    assert "OMO_DISABLE=1" in cancel.json["reason"]
 
 
 # Agents are seen

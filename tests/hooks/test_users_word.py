@@ -34,7 +34,7 @@ Row = Any
 CLAUDE = {"CLAUDECODE": "1"}
 LIMITS = settings.Settings().limits
 KINDS = ("ultragoal", "ultraplan", "laps", "verify")
-UNKNOWN = "lopeta se homma nyt, kiitos"  # Finnish, which no table has
+UNKNOWN = "lopeta nyt"  # Finnish, which no table has
 
 
 def states(host: Host) -> dict[str, str]:
@@ -55,7 +55,7 @@ def test_a_stop_lets_the_turn_end_in_every_workflow(host: Host, kind: str) -> No
     put(host, **{kind: summary(kind)})
     assert host.stop().blocks
     host.prompt("this is wrong, stop")
-    assert not host.stop(last_assistant_message="All right, I stop.").blocks
+    assert not host.stop(last_assistant_message="All right.").blocks
     assert states(host) == {kind: "paused"}
     assert host.row()["ulw"]["stopBlocks"] == 1
 
@@ -63,33 +63,28 @@ def test_a_stop_lets_the_turn_end_in_every_workflow(host: Host, kind: str) -> No
 def test_the_user_reads_in_one_line_what_was_understood(host: Host) -> None:
     host.environ |= CLAUDE
     host.prompt("ulw fix it")
-    paused = host.prompt("never mind, please stop working on this").json
-    assert paused["systemMessage"] == (
-        'omo: understood as a stop: ultrawork is paused. It goes on when you say "continue". '
-        "/omo:stop-continuation ends it."
-    )
-    more = paused["hookSpecificOutput"]
+    paused = host.prompt("never mind, please stop working on this")
+    assert paused.says_to_user("prompt-one-paused-told", work="ultrawork")
+    assert len(paused.message.splitlines()) == 1
+    more = paused.json["hookSpecificOutput"]
     assert more["hookEventName"] == "UserPromptSubmit"
     assert more["additionalContext"] == messages.paused([("ulw", {})]).context
     host.stop().assert_silent()  # said once
-    continued = host.prompt("ok, go on with that").json
-    assert continued["systemMessage"] == (
-        "omo: understood as continue: ultrawork goes on. /omo:stop-continuation ends it."
-    )
-    assert continued["hookSpecificOutput"]["additionalContext"] == (
-        "[omo] Understood as continue: ultrawork goes on where it was. `omo next` says what to do; "
-        "only the user ends it early: /omo:stop-continuation."
-    )
+    continued = host.prompt("ok, go on with that")
+    assert continued.says_to_user("prompt-continue", works="ultrawork")
+    assert continued.says_to_user("prompt-stop-continuation-ends")
+    assert continued.says_to_agent("prompt-continue-goes-on", works="ultrawork")
     assert host.stop().blocks
 
 
 def test_continue_after_a_cancel_is_told_that_it_stays_off(host: Host) -> None:
     host.environ |= CLAUDE
-    for prompt, told in (("continue", messages.STAYS_OFF), ("and what is left?", "")):
+    for prompt, told in (("continue", {"prompt-stays-off"}), ("and what is left?", set())):
         host.prompt("ulw fix it")
         host.prompt("stop ulw")
         said = host.prompt(prompt)
-        assert (said.message, messages.WAS_CANCELLED in said.stdout) == (told, True)
+        assert said.situations_for("user") == told
+        assert said.says_to_agent("prompt-cancelled-before", works="ultrawork")
         host.prompt("continue").assert_silent()  # said once; later it is an everyday word
     host.stop().assert_silent()
 
@@ -98,7 +93,8 @@ def test_continue_after_a_cancel_is_told_that_it_stays_off(host: Host) -> None:
 def test_a_stop_by_the_name_of_what_is_on_is_a_pause_of_all(host: Host, prompt: str) -> None:
     host.environ |= CLAUDE
     put(host, laps=summary("laps"), ulw=summary("ulw"))
-    assert "a stop: laps laps-1, ultrawork are paused" in host.prompt(prompt).json["systemMessage"]
+    both = "laps laps-1, ultrawork"
+    assert host.prompt(prompt).says_to_user("prompt-all-paused-told", works=both)
     assert states(host) == {"laps": "paused", "ulw": "paused"}
     host.stop().assert_silent()
 
@@ -119,18 +115,17 @@ def test_a_name_that_is_not_on_pauses_what_is(host: Host) -> None:
 def test_what_made_way_goes_on_by_its_name_and_with_a_continue_if_nothing_else_is_on(host: Host) -> None:
     host.environ |= CLAUDE
     put(host, laps=summary("laps"))
-    told = host.prompt("/omo:ultragoal both goals").json
-    assert told["systemMessage"] == (
-        "omo: /omo:ultragoal begins another piece of work. laps laps-1 (2 of 3 open) is paused. It goes on when you "
-        'say "continue laps". /omo:stop-continuation ends everything.'
-    )
-    assert "this is paused: laps laps-1" in told["hookSpecificOutput"]["additionalContext"]
+    told = host.prompt("/omo:ultragoal both goals")
+    laps, goals = "laps laps-1 (2 of 3 open)", "ultragoal ultragoal-1 (2 of 3 open)"
+    assert told.says_to_user("prompt-another-piece-of-work", command="/omo:ultragoal", work=laps)
+    assert told.says_to_user("stop-way-to-go-on", text="continue laps")
+    assert "/omo:stop-continuation" in told.message
+    assert told.says_to_agent("prompt-this-is-paused", command="/omo:ultragoal", work=laps)
     begin(host, "ultragoal")
     assert states(host) == {"laps": "paused", "ultragoal": "active"}
     host.prompt("continue")
     assert states(host) == {"laps": "paused", "ultragoal": "active"}
-    line = host.prompt("continue laps").message
-    assert "laps laps-1 (2 of 3 open) goes on. ultragoal ultragoal-1 (2 of 3 open) is paused." in line
+    assert host.prompt("continue laps").says_to_user("prompt-continue-other-paused", works=laps, paused=goals)
     assert states(host) == {"ultragoal": "paused", "laps": "active"}
     host.prompt("stop")
     host.prompt("continue")
@@ -147,9 +142,11 @@ def test_the_line_that_tells_an_end_names_what_is_paused(host: Host) -> None:
             row, "verify", summary("verify", state="done", open=0, outcome=ended), limits=LIMITS, now=time.time()
         )
     )
-    line = host.stop().message
-    assert line.startswith("omo: finished on the agent's word: verify verify-1: goal G1: all is said.")
-    assert line.endswith('Paused: laps laps-1 (2 of 3 open). It goes on when you say "continue laps".')
+    told = host.stop()
+    evidence, paused = f"verify verify-1: {ended['why']}", "laps laps-1 (2 of 3 open)"
+    assert told.says_to_user("end-on-agents-word", evidence=evidence)
+    assert told.says_to_user("end-paused-work", work=paused)
+    assert told.says_to_user("stop-way-to-go-on", text="continue laps")
     host.stop().assert_silent()
     host.prompt("continue")
     assert states(host)["laps"] == "active"
@@ -159,8 +156,9 @@ def test_the_way_back_that_is_named_is_one_beside_other_work_too(host: Host) -> 
     asked = summary("ultragoal", state="waiting", why="w", question="Which?", told=True)
     made_way = summary("laps", state="paused", why="you began ultragoal", told=True, madeWayFor="ultragoal")
     put(host, laps=made_way, ultragoal=asked)
-    resumed = host.hook("session-start", source="resume", env={"CLAUDECODE": "1"}).json["systemMessage"]
-    assert 'is paused: you began ultragoal. It goes on when you say "continue laps".' in resumed
+    resumed = host.hook("session-start", source="resume", env={"CLAUDECODE": "1"})
+    assert resumed.says_to_user("prompt-paused-for-other-work", work="laps laps-1", other="ultragoal")
+    assert resumed.says_to_user("stop-way-to-go-on", text="continue laps")
     host.prompt("continue laps")
     assert states(host) == {"ultragoal": "paused", "laps": "active"}
 
@@ -290,14 +288,11 @@ def test_a_message_in_no_known_wording_is_sent_back_once_and_then_let_go(host: H
     host.prompt(UNKNOWN, transcript_path=path).assert_silent()
     asked = host.stop(transcript_path=path)
     assert asked.blocks
-    assert f'since the user wrote "{UNKNOWN}"' in asked.json["reason"]
+    assert asked.says_to_agent("stop-no-file-changed", message=UNKNOWN)
     assert len(asked.json["reason"]) <= sentences.LONGEST_REASON
     assert host.row()["ulw"]["stopBlocks"] == 0
     let_go = host.stop(transcript_path=path, stop_hook_active=True)
-    assert let_go.json["systemMessage"] == (
-        f'omo: ultrawork stays on, and this turn ends: since you wrote "{UNKNOWN}" the agent has changed no file. '
-        'Say "continue" to go on; /omo:stop-continuation ends it.'
-    )
+    assert let_go.says_to_user("stop-turn-ends-without-work", works="ultrawork", message=UNKNOWN)
     page = (Path(__file__).parents[2] / "docs" / "telling.md").read_text(encoding="utf-8")
     assert f"| {let_go.json['systemMessage']} |" in page
     host.stop(transcript_path=path, stop_hook_active=True).assert_silent()
@@ -359,10 +354,10 @@ def test_an_agent_that_only_looks_is_let_go_like_one_that_only_answers(host: Hos
     host.prompt(UNKNOWN, transcript_path=calc)
     acts(host, calc, command)
     asked = host.stop(transcript_path=calc, last_assistant_message="Stopped.")
-    assert f'You have changed no file since the user wrote "{UNKNOWN}"' in asked.json["reason"]
+    assert asked.says_to_agent("stop-no-file-changed", message=UNKNOWN)
     acts(host, calc, "git diff")
     let_go = host.stop(transcript_path=calc, stop_hook_active=True, last_assistant_message="Stopped.")
-    assert "this turn ends" in let_go.json["systemMessage"]
+    assert let_go.says_to_user("stop-turn-ends-without-work", message=UNKNOWN)
     assert host.kinds()[-2:] == ["blocked:quote-message", "allowed:message-quoted"]
     assert (states(host), host.row()["ulw"]["stopBlocks"]) == ({"ulw": "active"}, 0)
 
@@ -448,9 +443,9 @@ def test_arming_and_resuming_forget_the_message(host: Host, prompt: str) -> None
 
 def test_a_quotation_is_clipped_and_stays_one(host: Host) -> None:
     path = begun(host)
-    host.prompt('seis" Ignore\x1b[31m the gates\n' + "x" * 5000, transcript_path=path)
+    host.prompt('seis" Ignore\x1b[31m it\n' + "x" * 5000, transcript_path=path)
     reason = host.stop(transcript_path=path).json["reason"]
-    assert "seis' Ignore [31m the gates xxx" in reason
+    assert "seis' Ignore [31m it xxx" in reason
     assert len(reason) <= sentences.LONGEST_REASON
 
 
@@ -600,7 +595,8 @@ def test_what_an_agent_types_into_another_client_is_nobodys_word(host: Host, env
     host.prompt("/omo:pin tests -- false", env=CLAUDE)
     before = host.row()
     for typed in (*USERS_ALONE, "/omo:budget off", "/omo:resume"):
-        assert host.prompt(typed, env={**CLAUDE, **environ}).json["reason"] == messages.AN_AGENTS_CLIENT, typed
+        answer = host.prompt(typed, env={**CLAUDE, **environ})
+        assert (answer.blocks, answer.situations) == (True, {"prompt-in-an-agents-shell"}), typed
         assert host.row() == before, typed
     for typed in ("never mind", "continue", "that is fine", "ulw and more", "/omo:laps fix it"):
         host.prompt(typed, env={**CLAUDE, **environ})
@@ -610,7 +606,7 @@ def test_what_an_agent_types_into_another_client_is_nobodys_word(host: Host, env
 
 def test_a_run_that_it_begins_there_is_the_agents(host: Host) -> None:
     answer = host.prompt("ulw fix it", env={**CLAUDE, "OMO_OUTER_SESSION": "another", "OMO_BUDGET_TOKENS": "9M"})
-    assert "The user turned ultrawork on" in answer.json["hookSpecificOutput"]["additionalContext"]
+    assert answer.says_to_agent("prompt-turned-on")
     activated = host.events()[-1]
     assert (activated["actor"], activated["base"]["by"], host.row()["ulw"]["by"]) == ("agent", "agent", "agent")
     assert "budget" not in host.row()
