@@ -231,7 +231,7 @@ def test_a_run_that_is_taken_up_takes_its_marker_along_until_it_is_cleared(host:
     after_a_command(host)
     assert recorded() == [SESSION]
     shell.check("resume", SESSION, "--session", "heir", by="user")
-    assert host.stop().says_to_user("end-taken-over", heir="heir", work="laps")
+    assert host.stop().says_to_user("end-taken-over", by="heir")
     assert recorded() == ["heir"]
     shell.check("state", "clear", "--mode", "laps", "--session", "heir", "--force", by="user")
     assert recorded() == []
