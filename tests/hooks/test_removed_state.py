@@ -248,7 +248,8 @@ def test_a_row_that_somebody_took_out_is_told_like_a_removed_state(host: Host) -
 @pytest.mark.parametrize("home", ["", "relative", "/nonexistent", "/dev/null"])
 def test_without_a_place_outside_nothing_is_on_and_the_variable_is_named(host: Host, home: str) -> None:
     host.environ["HOME"] = home
-    assert host.prompt("ulw fix it", env=CLAUDE).says_to_user("prompt-not-turned-on-nowhere", project=host.project)
+    answer = host.prompt("ulw fix it", env=CLAUDE)
+    assert answer.says_to_user("prompt-not-turned-on-nowhere", project=host.project)
     host.stop().assert_silent()
     assert not (host.project / ".sisyphus").exists()
 

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.usefixtures("laps")
 
 NEXT = "next-conversation"
 TAKEN_UP = "prompt-taken-up-goes-on"
+ONE_GATE, TWO_GOALS = "ultrawork (1 of 1 open)", "ultragoal (2 of 2 open)"
 LIMIT = "You've hit your session limit · resets 3pm"
 
 
@@ -72,9 +73,10 @@ def test_a_conversation_that_is_over_is_offered_in_one_line(project: Project) ->
     begun(project)
     project.now += 2 * 3600
     pins, offer = starts(project).splitlines()
-    pinned, works = "tests: sh -c 'test -f done.txt'", "ultrawork (1 of 1 open), ultragoal (2 of 2 open)"
+    pinned = "tests: sh -c 'test -f done.txt'"
+    works = f'{ONE_GATE}, {TWO_GOALS}, for "ulw write done.txt"'
     assert texts.says(pins, "prompt-pins-hold", pins=pinned)
-    assert texts.says(offer, "prompt-left-open", idle="2 h ago", works=f'{works}, for "ulw write done.txt"')
+    assert texts.says(offer, "prompt-left-open", idle="2 h ago", works=works)
     assert texts.says(offer, "prompt-way-to-let-go", name=SESSION)
     assert project.user("stop-continuation", "--session", SESSION).code == 0
     assert texts.says(starts(project), "prompt-pins-hold")
@@ -233,7 +235,7 @@ def test_of_what_ended_beside_open_work_both_are_said(project: Project) -> None:
     said = ("end-proven-by-gate", "prompt-pins-hold", "prompt-left-open")
     lines = starts(project).splitlines()
     assert [texts.says(line, situation) for line, situation in zip(lines, said, strict=True)] == [True] * 3
-    assert texts.says(types(project)[0], TAKEN_UP, source=SESSION, works="ultragoal (2 of 2 open)")
+    assert texts.says(types(project)[0], TAKEN_UP, source=SESSION, works=TWO_GOALS)
 
 
 # Taken up
@@ -267,7 +269,7 @@ def test_what_was_seen_there_still_proves_here(project: Project) -> None:
     project.prompt("/omo:pin tests -- sh -c 'test -f done'", env={"CLAUDE_PID": GONE})
     assert project.agent("gate", "run").code == 3
     line, context = types(project)
-    assert texts.says(line, TAKEN_UP, source=SESSION, works="ultrawork (1 of 1 open)")
+    assert texts.says(line, TAKEN_UP, source=SESSION, works=ONE_GATE)
     assert texts.says(context, "stop-gates-open", left=1, total=1, names="tests")
     assert texts.says(context, "prompt-turned-on")
     assert texts.says(context, "hook-pinned", gate="tests")
@@ -409,7 +411,8 @@ def test_what_another_conversation_has_open_is_named_before_anything_new_is_begu
     for command in (looks, begin):
         ran = project.agent(*command, session=NEXT)
         said = ran.out + ran.err
-        assert f"session {SESSION} has {what} open; to take it up: omo resume {SESSION}" in said
+        assert f"session {SESSION} has {what} open; " in said
+        assert f"omo resume {SESSION}" in said
 
 
 def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project) -> None:
@@ -497,7 +500,7 @@ def test_nothing_to_resume_and_no_room_are_said_without_the_model(project: Proje
     assert texts.says(told, "work-sessions-that-have", names=SESSION)
     project.prompt("ulw something else", session=NEXT)
     told, _ = types(project, f"/omo:resume {SESSION}")
-    assert texts.says(told, "resume-own-work-is-open", work="ultrawork (1 of 1 open)")
+    assert texts.says(told, "resume-own-work-is-open", work=ONE_GATE)
     assert texts.says(told, "resume-finish-first", way="/omo:stop-continuation ends it")
     assert project.stop().blocks
 
@@ -564,14 +567,14 @@ def test_what_was_cancelled_elsewhere_is_named_and_taken_up_by_its_name_alone(pr
     project.check("ulw", "done", "--because", "there was nothing to do")
     project.stop()
     told = types(project)[0]
-    assert texts.says(told, "resume-did-nothing-but-cancelled", session=SESSION, work="ultragoal (2 of 2 open)")
+    assert texts.says(told, "resume-did-nothing-but-cancelled", session=SESSION, work=TWO_GOALS)
     assert texts.says(told, "resume-you-take-it-up-with-resume", name=SESSION)
     refused = project.check("resume", session=NEXT, code=3)
     assert refused.says("resume-user-takes-it-up-with-resume", name=SESSION)
     refused = project.check("resume", SESSION, session=NEXT, code=3)
     assert refused.says("resume-user-cancelled-it-in-session", name=SESSION)
     told = types(project, f"/omo:resume {SESSION}")[0]
-    assert texts.says(told, TAKEN_UP, source=SESSION, works="ultragoal (2 of 2 open)")
+    assert texts.says(told, TAKEN_UP, source=SESSION, works=TWO_GOALS)
     assert (project.summary("ultragoal", NEXT)["run"], "ultragoal" in project.row()["work"]) == (run, False)
     assert project.stop(session=NEXT).blocks
     project.check("ultragoal", "complete-goals", session=NEXT)
@@ -596,7 +599,7 @@ def test_what_was_cancelled_here_is_not_lost_to_what_is_taken_up(project: Projec
     project.check("ulw", "done", "--because", "there was nothing to do", session=NEXT)
     project.stop(session=NEXT)
     told = types(project, f"/omo:resume {SESSION}")[0]
-    assert texts.says(told, "resume-own-work-is-open", work="ultragoal (2 of 2 open)")
+    assert texts.says(told, "resume-own-work-is-open", work=TWO_GOALS)
 
 
 def test_of_a_ledger_that_somebody_changed_only_whole_rows_are_built_on(project: Project) -> None:
