@@ -10,6 +10,7 @@ from omo.context import Context
 from omo.errors import BadInput
 from omo.state import paths, runtime
 from omo.state.rows import read_row
+from tests import texts
 
 NOW = 1_771_780_801.0
 
@@ -38,7 +39,8 @@ def three(context: Context, tmp_path: Path) -> Context:
 
 def test_what_looks_takes_an_id_or_a_unique_beginning(three: Context) -> None:
     assert [three.looked_at(name) for name in ("aaa-1", "left-3", "le")] == ["aaa-1", "left-3", "left-3"]
-    assert three.notes == ["session left-3, which --session le begins"]
+    (note,) = three.notes
+    assert texts.says(note, "session-note-beginning", session="left-3", given="le")
 
 
 def test_an_unknown_or_doubtful_one_names_the_known(three: Context) -> None:
@@ -61,11 +63,10 @@ def test_without_a_name_the_host_then_the_live_then_the_newest(three: Context, t
     assert three.looked_at(None) == "live-old"
     begin(tmp_path, "live-new", now=NOW - 4)
     assert three.looked_at(None) == "live-new"
-    assert three.notes == [
-        "session aaa-1, the newest, none is live; --session ID names another",
-        "session live-old, the only live one; --session ID names another",
-        "session live-new, the newest of 2 live ones; --session ID names another",
-    ]
+    newest, only_live, newest_live = three.notes
+    assert texts.says(newest, "session-note-newest", session="aaa-1")
+    assert texts.says(only_live, "session-note-only-live", session="live-old")
+    assert texts.says(newest_live, "session-note-newest-live", session="live-new", count=2)
     inside = Context({**three.environ, "CLAUDE_CODE_SESSION_ID": "unheard-of"}, three.cwd, NOW)
     assert inside.looked_at(None) == "unheard-of"
 

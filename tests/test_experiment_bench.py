@@ -12,6 +12,7 @@ import pytest
 
 from bench.experiment import STORIES, Honest, played
 from omo.work.outcome import PROVEN
+from tests import texts
 from tests.stories.play import ADD_TEST, CALC, FIXED, ROOT, TEST, TESTS, is_here, make_project
 
 RUNS = {"red and green seen": (2, 0), "a test added": (3, 3)}  # in the whole story, and beyond the agent's own
@@ -54,7 +55,7 @@ def test_the_history_of_a_clone_is_tried_and_the_clone_left_alone(tmp_path: Path
     assert readme.split(maxsplit=1)[1] == "nothing to prove  a readme", ran.stderr
     assert why == "    only documentation was changed."
     assert add.split(maxsplit=1)[1] == "proven            add adds"
-    assert proof == "    test_add fails without the change; 2 tests pass with it."
+    assert texts.says(proof, "proof-fails-without-the-change", test="test_add")
     counted = {line.rsplit(maxsplit=4)[0]: line.split()[-4:] for line in table if line.endswith(" 0")}
     assert counted == {
         "a project": ["1", "1", "0", "0"],
@@ -79,4 +80,4 @@ def test_versions_of_a_package_are_commits(tmp_path: Path) -> None:
     ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, cwd="/")
     change, fact, *_ = ran.stdout.splitlines()
     assert change.split(maxsplit=1)[1] == "proven            calc-1.10", ran.stderr
-    assert fact == "    test_add fails without the change; 2 tests pass with it."
+    assert texts.says(fact, "proof-fails-without-the-change", test="test_add")

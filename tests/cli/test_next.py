@@ -126,7 +126,7 @@ def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Proj
     project.check("laps", "abandon", "it is too hard for me today")
     project.prompt("three more rounds, please")
     assert project.agent("next").says("run-end-your-turn-stop-shows"), "they have not been shown how it ended"
-    assert "Begin it again, or leave it?" in project.stop().message
+    assert project.stop().says_to_user("ultraplan-begin-again-or-leave")
     answered = project.prompt("go on please, three more rounds", env={"CLAUDECODE": "1"})
     assert answered.says_to_user("prompt-is-over-and-holds-nothing-agent")
     for _ in range(2):
@@ -255,7 +255,7 @@ def test_beside_work_that_is_on_what_the_user_stopped_is_left_alone(project: Pro
     assert texts.says(out, "next-user-stopped-do-no-more", list="ultrawork")
     assert texts.says(out, "next-step-of-goal", goal="G001")
     assert "mend it" not in out
-    assert "ultrawork is on" in project.prompt("ulw", env={"CLAUDECODE": "1"}).message
+    assert project.prompt("ulw", env={"CLAUDECODE": "1"}).message.startswith("omo: ultrawork")
 
 
 def test_where_all_is_stopped_or_cancelled_no_goal_is_named(project: Project) -> None:
@@ -287,8 +287,8 @@ def test_a_step_for_hooks_has_its_command_whole_or_names_this_one() -> None:
 
 def test_stop_refusals_and_a_compaction_point_to_it(project: Project) -> None:
     project.prompt("ulw do it")
-    assert "`omo next` says the rest." in project.stop().json["reason"]
-    assert "`omo next` says the rest." in project.hook("session-start", source="compact").stdout
+    assert project.stop().says_to_agent("stop-next-says-the-rest")
+    assert project.hook("session-start", source="compact").says_to_agent("stop-next-says-the-rest")
     refused = project.agent("ulw", "done")
     assert refused.code == 3
     assert refused.err.endswith("  omo next says what comes after\n")

@@ -70,11 +70,13 @@ def test_another_session_by_as_much_of_its_id_as_is_unique(project: Project) -> 
 
 def test_sessions_that_are_off_are_listed_on_demand(project: Project) -> None:
     nothing = {"ok": True, "root": str(project.root), "sessions": [], "overrides": [], "problems": []}
-    assert (project.user("status").out, project.user("status", "--json").json) == (NOTHING, nothing)
+    assert project.user("status").situations == {"status-nothing-is-on"}
+    assert project.user("status", "--json").json == nothing
     arm(project, OTHER)
     project.user("stop-continuation", "--session", OTHER)
     project.now += 3 * 24 * 3600
-    assert project.user("status").out == f"{NOTHING}1 session is over: omo status --all\n"
+    shown = project.user("status")
+    assert shown.situations == {"status-nothing-is-on", "session-one-is-over"}
     assert f"session {OTHER}: ultrawork cancelled" in project.user("status", "--all").out
 
 

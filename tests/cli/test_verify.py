@@ -268,7 +268,8 @@ def test_only_the_user_reopens(project: Project) -> None:
     assert project.agent("next", "--json").json["next"]["command"] == "omo verify begin G1 --again WHY"
     assert project.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
     reopened = project.user("verify", "begin", "G1", "--again", "the disk was full")
-    assert (reopened.code, "begun (attempt 1 of 1)" in reopened.out) == (0, True)
+    assert reopened.code == 0
+    assert reopened.says("verify-goal-attempt-of", what="begun", fail_count=1, most_rounds=1)
 
 
 def test_a_goal_whose_beginning_is_lost_ends_and_is_filed_anew(project: Project) -> None:

@@ -16,6 +16,7 @@ from omo.state import paths, runtime
 from omo.work import gates
 from omo.work.agents import AgentMessage
 from omo.work.gates import Gate, GateRun
+from tests import texts
 from tests.engine.laps import FLOW
 from tests.engine.project import Project, make_project
 
@@ -134,7 +135,8 @@ def test_what_the_user_let_through_is_let_through_as_it_is(result: str) -> None:
 
 def test_ship_says_who_pinned_the_gates() -> None:
     found = steps.gates_pass([gate(), gate("lint", "agent")], "t")
-    assert "tests (pinned by the user), lint (pinned by the agent)" in found.text
+    pinned = {"first": "tests", "who": "user", "second": "lint", "other": "agent"}
+    assert texts.says(found.text, "run-gates-passed", **pinned)
 
 
 # The facts themselves: real ledgers, real git
@@ -216,7 +218,8 @@ def test_the_command_says_in_words_what_is_there(project: Project) -> None:
     project.work("done-1.txt")
     code, out = command(project)
     assert code == 0
-    assert out.startswith("Iteration 1: 5 of 5 phases proven\n  present       PLAN    omo:planner finished")
+    assert texts.says(out, "run-iteration-of-phases-proven", iteration=1, proven=5, proofs=5)
+    assert out.splitlines()[1].split()[:3] == ["present", "PLAN", "omo:planner"]
     assert "To do" not in out
 
 

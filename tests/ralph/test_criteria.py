@@ -14,6 +14,7 @@ from omo.errors import BadInput
 from omo.proof.checks import digest_of_check, parse_checks
 from omo.workflows.ralph import criteria
 from omo.workflows.ralph.flow import FLOW
+from tests import texts
 from tests.ralph.project import criterion, question
 
 PATH = {"type": "path", "path": "a.txt"}
@@ -92,7 +93,9 @@ def test_all_defects_at_once() -> None:
 
 
 def test_ids_are_there_once() -> None:
-    assert any("C1: is there twice" in line for line in defects(criterion(1), {**criterion(2), "id": "C1"}))
+    found = defects(criterion(1), {**criterion(2), "id": "C1"})
+    assert texts.says(found[0], "ralph-id-twice")
+    assert found[0].startswith("C1: ")
     assert len(parsed(criterion(1, PATH), criterion(2, PATH, question()))) == 2
 
 
@@ -101,7 +104,7 @@ def test_too_many() -> None:
 
 
 def test_a_run_of_guards_only_shows_nothing() -> None:
-    assert "every one is a guard" in defects(criterion(1, guard=True))[0]
+    assert texts.says(defects(criterion(1, guard=True))[0], "ralph-all-guards")
     assert [one.guard for one in parsed(criterion(1, guard=True), criterion(2))] == [True, False]
 
 
@@ -178,28 +181,31 @@ def test_what_no_number_shows_is_not_asked_for_one(text: str) -> None:
 
 @pytest.mark.parametrize("checks", [(), (PATH,)])
 def test_taste_is_no_question_for_a_judge(checks: tuple[dict[str, Any], ...]) -> None:
-    assert "good" in defects(criterion(1, *checks, question(text="Is the design good?")))[0]
+    taste = question(text="Is the design good?")
+    assert "good" in defects(criterion(1, *checks, taste))[0]
 
 
 def test_the_field_of_the_source_is_told_by_ours() -> None:
     told = defects({"id": "C1", "description": "the tests pass", "verification": "pytest -q"})
-    assert "criteria[0].verification: no such field; did you mean checks?" in told
+    assert texts.says("\n".join(told), "ralph-no-such-field", place="criteria[0].verification", meant="checks")
 
 
 def test_a_metric_makes_a_degree_a_fact_and_taste_stays_taste() -> None:
     metric = {"type": "metric", "argv": ["bench"], "extract": "stdout_float", "max": 200}
-    assert parsed(criterion(1, metric, description="the search is fast enough"))
-    assert "looks good" in defects(criterion(1, metric, description="the search looks good"))[0]
+    degree, taste = "the search is fast enough", "the search looks good"
+    assert parsed(criterion(1, metric, description=degree))
+    assert "looks good" in defects(criterion(1, metric, description=taste))[0]
 
 
 def test_what_is_vague_is_decided_by_a_command_and_by_nothing_less() -> None:
     command = {"type": "command", "argv": ["python3", "-m", "pytest", "-q"]}
-    assert parsed(criterion(1, command, description="login works as expected"))
-    assert "as expected" in defects(criterion(1, PATH, description="login works as expected"))[0]
+    vague, list_without_end = "login works as expected", "it handles dates, times, etc."
+    assert parsed(criterion(1, command, description=vague))
+    assert "as expected" in defects(criterion(1, PATH, description=vague))[0]
     for absolute in ("login has no bugs", "there are no errors", "the parser never crashes", "zero defects"):
         assert parsed(criterion(1, command, description=absolute))
-        assert "cannot be checked" in defects(criterion(1, PATH, description=absolute))[0]
-    assert "etc" in defects(criterion(1, command, description="it handles dates, times, etc."))[0]
+        assert "ralph-not-checkable" in texts.situations(defects(criterion(1, PATH, description=absolute))[0])
+    assert "etc" in defects(criterion(1, command, description=list_without_end))[0]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +221,7 @@ def test_what_is_vague_is_decided_by_a_command_and_by_nothing_less() -> None:
     ],
 )
 def test_what_only_a_judge_decides_may_not_be_a_conclusion(text: str) -> None:
-    assert "cannot be checked" in defects(criterion(1, question(), description=text))[0]
+    assert texts.says(defects(criterion(1, question(), description=text))[0], "ralph-not-checkable")
     assert "question" in defects(criterion(1, question(text=text)))[0]
     assert parsed(criterion(1, PATH, description=text))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests import texts
 from tests.ralph.project import Project, answer, asked, criterion, judged_criterion, make_project, reply
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,18 +43,19 @@ def test_each_verdict_has_its_exit_code_and_its_table(made: Project) -> None:
     }
     made.work("done-2.txt")
     made.ask()
-    code, _, err = omo(made, "judge")
-    assert (code, "its brief is unanswered" in err) == (4, True)
+    ran = made.agent("ralph", "judge")
+    assert ran.code == 4
+    assert ran.says("run-brief-unanswered")
     made.says(answer("C1", result="unknown"))
-    code, out, _ = omo(made, "judge")
-    assert code == 4
-    assert "Not judged: nobody could tell" in out
+    ran = made.agent("ralph", "judge")
+    assert ran.code == 4
+    assert ran.says("run-not-judged")
     made.ask()
     made.says(answer("C1"))
     code, out, _ = omo(made, "judge")
     assert code == 0
     assert re.search(r'^  C1 PASS: part 1 .*\n     seen: "clear: .*" \(judge\)$', out, re.M)
-    assert "Complete (2)\n" in out, "it is over, and judged no more"
+    assert "Complete (2)\n" in out
     assert "independently" not in out
 
 
@@ -67,19 +69,19 @@ def test_what_failed_and_what_broke_is_said(tmp_path: Path) -> None:
     _, out, _ = omo(made, "judge")
     assert "Iteration 3 is open" in out
     assert re.search(r"^  C1 REGRESSED \(regressed 1 time, passed in iteration 1\): ", out, re.M)
-    assert 'changed since its pass in iteration 1: "done-1.txt", "x.txt"' in out
-    assert 'try: "find the change in these files that broke it' in out
+    assert texts.says(out, "run-changed-since-pass", iteration=1, files='"done-1.txt", "x.txt"')
+    assert '     try: "find the change' in out
     assert re.search(r"^  C2 FAIL \(failed 2 in a row\): ", out, re.M)
 
 
 def test_a_file_outside_the_project_is_read_and_its_independence_shown(tmp_path: Path, made: Project) -> None:
     file = tmp_path / "answer.md"
     file.write_text(reply(made.nonce, answer("C1"), challenges=[{"criterion": "C2", "text": "an empty file will do"}]))
-    code, out, err = omo(made, "judge", "--result", str(file))
-    assert code == 3
-    assert "Not judged independently: no hook saw the judge of iteration 1 say it." in out
-    assert "Challenge to C2: an empty file will do" in out
-    assert "tell the user" in err
+    ran = made.agent("ralph", "judge", "--result", str(file))
+    assert ran.code == 3
+    assert ran.says("run-not-judged-independently", rounds=1)
+    assert ran.says("run-challenge", criterion="C2")
+    assert ran.says("run-answers-from-a-file")
 
 
 # The texts

@@ -12,5 +12,4 @@ from tests.ralph.project import Project
 )
 def test_its_name_alone_asks_for_nobody(project: Project, prompt: str, is_asked_for: bool) -> None:
     project.environ |= {"CLAUDECODE": "1"}
-    message = project.prompt(prompt).message
-    assert ("/omo:ralph and then what you want" in message) is is_asked_for
+    assert project.prompt(prompt).says_to_user("prompt-command-begins-it", command="ralph") is is_asked_for

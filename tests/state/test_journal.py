@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from omo.state.journal import Journal
+from tests import texts
 
 
 def test_rows_are_appended_under_the_lock_and_marked(state: str) -> None:
@@ -41,4 +42,4 @@ def test_a_ledger_without_its_mark_is_damaged(state: str) -> None:
     assert journal.problems() == []
     journal.change(lambda rows: (None, [{"kind": "a"}]), actor="agent", now=1.0, wait=1)
     Path(journal.directory, "mark.json").unlink()
-    assert "no longer says where the ledger ends" in journal.problems()[0]
+    assert texts.says(journal.problems()[0], "ledger-end-missing")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from omo.errors import BadInput, OmoError
+from omo.errors import OmoError
 from omo.state import paths
 from omo.work import gates as pinned_gates
 from omo.workflows.ultragoal import goal_tool
@@ -161,7 +161,7 @@ def test_a_pin_written_by_hand_allows_nothing(project: Project) -> None:
     text = events.read_text(encoding="utf-8")
     assert '"by":"agent"' in text
     events.write_text(text.replace('"by":"agent"', '"by":"user"'), encoding="utf-8")
-    with project.refused("there is no gate", kind=BadInput):
+    with project.refused("is no gate that the user pinned"):
         project.complete("G001", gate=replaying(project))
     assert not (project.root / "ran").exists()
 

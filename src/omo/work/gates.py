@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, SessionRow
     from omo.work.citations import PinnedCommand
+    from omo.work.run import Caller
 
 
 SHORTEST_REASON = 10
@@ -292,6 +293,12 @@ def current(
     """What is pinned for a session, by its own ledger and by the user in other conversations."""
     rows = ledger.rows(paths.events_file(state, session_id))
     return fold(with_project_pins(state, session_id, rows, sessions), session.run_of(row))
+
+
+def of_caller(caller: Caller) -> Gates:
+    """Return the same for a command, whose session's ledger was read already."""
+    rows = with_project_pins(caller.state, caller.session, caller.events, caller.session_rows)
+    return fold(rows, session.run_of(caller.session_rows.get(caller.session)))
 
 
 def with_project_pins(

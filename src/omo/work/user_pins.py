@@ -43,8 +43,7 @@ def hold(caller: Caller, *, is_last: bool) -> Held:
     held = Held()
     if not caller.session:
         return held
-    rows = caller.session_rows
-    known = gates.current(caller.state, caller.session, rows.get(caller.session), rows)
+    known = gates.of_caller(caller)
     users = [gate for gate in known if gate.is_users]
     if not users:
         return held

@@ -14,7 +14,7 @@ from omo.json_text import Json
 from omo.proof import artifacts, base, changes
 from omo.proof.gate_runs import GateCommand
 from omo.text import clip, counted
-from omo.work import agents, proving
+from omo.work import agents, gates, proving
 from omo.work.agents import Review
 from omo.work.citations import require_cited
 from omo.work.user_pins import hold
@@ -28,7 +28,7 @@ from omo.workflows.ultragoal.goals import SAY_WHAT_WAS_SEEN, start_next
 from omo.workflows.ultragoal.next_step import tool_step
 from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.rows import PlanRow, Receipt
-from omo.workflows.ultragoal.run import PlanRun, gates_of
+from omo.workflows.ultragoal.run import PlanRun
 
 MOST_WEAKENED = 20  # in a receipt
 # The parts of a gate that no command of the checkpoint can show.
@@ -111,7 +111,7 @@ def subject_of(run: PlanRun, goal: Goal, gate_file: str = "") -> GateSubject:
         control_globs=control_globs,
         name=goal.id,
         head=plan.base,
-        gates=gates_of(run),
+        gates=gates.of_caller(run.caller),
         gate_file=gate_file,
         is_final=receipts.kind_for(plan, goal) == receipts.FINAL,
         has_request=receipts.is_last(plan, goal) and bool(reviewers.requests_of(run, plan)),
@@ -167,7 +167,7 @@ def complete(
         subject = subject_of(run, goal, gate_file)
         # What was run here may have changed the work, and then nobody has reviewed it.
         for agent, review in reviewers.reviews_of(run, goal).items():
-            reviewed[agent] = review.without(gates_of(run).left_out)
+            reviewed[agent] = review.without(gates.of_caller(run.caller).left_out)
         filled = fill(goal, subject, reviewed, run.caller.events, evidence, problem)
         gate, missing = filled.document, filled.missing
     inspection = _require_passing(run, name, subject, gate, missing)
@@ -222,7 +222,7 @@ def _facts(
     allowed: list[str] = []
     began = run.require_plan().started.get("files")
     if commands and began:
-        examined = proving.subject_of(run.caller, began, gates_of(run))
+        examined = proving.subject_of(run.caller, began, gates.of_caller(run.caller))
         if examined.look.changed != {}:
             weakened = proving.doubts(examined, commands)
         allowed = proving.allowed_notes(examined)

@@ -16,7 +16,7 @@ from omo.workflows.ultragoal.flow import STATUSES
 from omo.workflows.ultragoal.next_step import ALL_COMPLETE
 from omo.workflows.ultragoal.plan import STEERING, Plan, render_goal
 from omo.workflows.ultragoal.reviewers import independence_of
-from omo.workflows.ultragoal.run import PlanRun, gates_of
+from omo.workflows.ultragoal.run import PlanRun
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.checkpoint import Done
@@ -107,7 +107,7 @@ def handout(run: PlanRun, started: bool, notes: Sequence[str]) -> Result:
     lines = [f"{'Start' if started else 'Go on with'} {goal.id}: {clip(goal.title, 100)}", ""]
     lines.append(block(plan.text_of(goal.item), LONGEST_TEXT))
     lines.append("")
-    known = [f"{gate.name} ({gates.in_words(gate)})" for gate in gates_of(run)]
+    known = [f"{gate.name} ({gates.in_words(gate)})" for gate in gates.of_caller(run.caller)]
     lines.append(GATE_ORDER + (f"Gates: {', '.join(known)}." if known else NO_GATE))
     return answer(run, data, "\n".join(lines), notes, step)
 

@@ -20,8 +20,7 @@ from omo.safe_open import regular_file
 from omo.settings import Settings
 from omo.state import ownership, paths, store
 from omo.text import counted
-from omo.work import damage, gates, session
-from omo.work.gates import Gates
+from omo.work import damage
 from omo.work.run import A, Caller, caller_of, load
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import plan as plans
@@ -193,13 +192,6 @@ def begin(caller: Caller) -> PlanRun:
     ownership.make_state_dir(caller.state)
     store.make_dir(ULTRAGOAL.home(caller.state), caller.state)
     return PlanRun(ULTRAGOAL, caller, ULTRAGOAL.new_id(caller))
-
-
-def gates_of(run: PlanRun) -> Gates:
-    """Return what is pinned in the session, and what it said."""
-    caller = run.caller
-    rows = gates.with_project_pins(caller.state, caller.session, caller.events, caller.session_rows)
-    return gates.fold(rows, session.run_of(caller.session_rows.get(caller.session)))
 
 
 def settings_at(root: str, commit: str | None) -> Settings:

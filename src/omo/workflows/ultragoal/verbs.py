@@ -15,7 +15,7 @@ from omo.context import Context
 from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
-from omo.work import briefs
+from omo.work import briefs, gates
 from omo.work.lifecycle import left_by_others, left_elsewhere, notes_of_start
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, results
@@ -24,7 +24,7 @@ from omo.workflows.ultragoal.flow import FLOW
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import MODES, STEERING, Goal
 from omo.workflows.ultragoal.reviewers import review_brief
-from omo.workflows.ultragoal.run import PlanRun, gates_of, run_of, writes
+from omo.workflows.ultragoal.run import PlanRun, run_of, writes
 from omo.workflows.ultragoal.session_goal import NONE
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str]
     if not argv:
         return ""
     run.caller.forget()
-    for gate in gates_of(run):
+    for gate in gates.of_caller(run.caller):
         if (gate.argv, gate.cwd) == (argv, cwd) and not gate_problem(subject, gate, ()):
             return ""  # it shows the goal as a gate, and is not run twice
     _, record = evidence_verbs.record_run(context, run, subject.name, argv)

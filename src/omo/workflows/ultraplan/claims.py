@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -60,97 +60,95 @@ def wishes(manifest: Manifest) -> list[Wish]:
     return named
 
 
-class _NotTried(Exception):
-    """Why a step's pattern says nothing."""
-
-
 def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> tuple[dict[int, CommitClaim], dict[int, str]]:
     """By step number, for those that expect a commit: its claim, or why its pattern could not be tried."""
-    undone_at = undone(commits)
-    budget = patterns.SearchTime(SEARCH_SECONDS)
-    manifests: dict[int, Manifest] = {}
-    fits: dict[int, dict[int, int]] = {}  # by step: how well each commit with its subject carries it out
-    unclear: dict[int, str] = {}
+    claiming = _Claiming(commits)
     for step in steps:
         if step.manifest.expects_commit:
-            try:
-                fits[step.number] = _fits(step.manifest, commits, undone_at, budget)
-                manifests[step.number] = step.manifest
-            except _NotTried as error:
-                unclear[step.number] = str(error)
-    claims: dict[int, CommitClaim] = {}
+            claiming.add(step)
     for least in (ALL, SOME, NONE, UNDONE):
-        for number, fit in fits.items():
-            taken = {own.index for own in claims.values()}
+        claiming.take(least)
+        if least == ALL:
+            claiming.share_squashes()
+    return claiming.claims, claiming.unclear
+
+
+class _Claiming:
+    """Gives each step its commit."""
+
+    def __init__(self, commits: Sequence[Commit]) -> None:
+        self.commits = commits
+        self.undone_at = undone(commits)
+        self.budget = patterns.SearchTime(SEARCH_SECONDS)
+        self.manifests: dict[int, Manifest] = {}
+        self.fits: dict[int, dict[int, int]] = {}  # by step: how well each commit with its subject carries it out
+        self.claims: dict[int, CommitClaim] = {}
+        self.unclear: dict[int, str] = {}
+
+    def add(self, step: Step) -> None:
+        """Note which commits have the step's subject."""
+        if problem := patterns.defect(step.manifest.commit_message_pattern):
+            self.unclear[step.number] = f"its commit_message_pattern cannot be used: {problem}"
+            return
+        fits = {}
+        try:
+            for index, commit in enumerate(self.commits):
+                if self._matches(step.manifest, commit.subject):
+                    fits[index] = self._fit(step.manifest, commit)
+        except patterns.TooSlow:
+            self.unclear[step.number] = TOO_SLOW
+            return
+        self.fits[step.number], self.manifests[step.number] = fits, step.manifest
+
+    def take(self, least: int) -> None:
+        """Give those without a commit the first free one that carries them out at least so well."""
+        for number, fit in self.fits.items():
+            taken = {own.index for own in self.claims.values()}
             free = [index for index, rank in fit.items() if rank >= least and index not in taken]
-            if free and number not in claims:
-                earlier = [own.index for other, own in claims.items() if other < number]
+            if free and number not in self.claims:
+                earlier = [own.index for other, own in self.claims.items() if other < number]
                 # test_a_step_prefers_a_commit_after_that_of_the_step_before in tests/ultraplan/test_audit.py.
                 following = [index for index in free if index > max(earlier, default=-1)]
                 index = (following or free)[0]
-                claims[number] = CommitClaim(commits[index], index, undone_at=undone_at.get(commits[index].sha))
-        if least == ALL:
-            _share_squashes(manifests, commits, undone_at, budget, claims)
-    return claims, unclear
+                commit = self.commits[index]
+                self.claims[number] = CommitClaim(commit, index, undone_at=self.undone_at.get(commit.sha))
 
-
-def _share_squashes(
-    manifests: Mapping[int, Manifest],
-    commits: Sequence[Commit],
-    undone_at: Mapping[str, int],
-    budget: patterns.SearchTime,
-    claims: dict[int, CommitClaim],
-) -> None:
-    """A squash is for who holds it and who could, each with a line of the message to itself."""
-    for index, commit in enumerate(commits):
-        if commit.sha in undone_at or len(claims) == len(manifests):
-            continue
-        lines = [commit.subject]
-        for line in commit.body.splitlines()[:MOST_LINES]:  # as squashes list them: indented, or as points of a list
-            lines.append(line.strip().removeprefix("* ").removeprefix("- ").strip())
-        together = []
-        for number, manifest in manifests.items():
-            is_elsewhere = number in claims and claims[number].index != index
-            if is_elsewhere or _fit(manifest, commit, undone_at) < ALL:
+    def share_squashes(self) -> None:
+        """A squash is for who holds it and who could, each with a line of the message to itself."""
+        for index, commit in enumerate(self.commits):
+            if commit.sha in self.undone_at or len(self.claims) == len(self.manifests):
                 continue
-            with suppress(_NotTried):
-                line = next((line for line in lines if line and _matches(manifest, line, budget)), "")
-                if line:
-                    lines.remove(line)
-                    together.append(number)
-        if len(together) > 1:
-            for number in together:
-                claims[number] = CommitClaim(commit, index, tuple(other for other in together if other != number))
+            lines = [commit.subject]  # and those of its body, indented or as points of a list
+            for line in commit.body.splitlines()[:MOST_LINES]:
+                lines.append(line.strip().removeprefix("* ").removeprefix("- ").strip())
+            together = []
+            for number, manifest in self.manifests.items():
+                is_elsewhere = number in self.claims and self.claims[number].index != index
+                if is_elsewhere or self._fit(manifest, commit) < ALL:
+                    continue
+                with suppress(patterns.TooSlow):
+                    line = next((line for line in lines if line and self._matches(manifest, line)), "")
+                    if line:
+                        lines.remove(line)
+                        together.append(number)
+            if len(together) > 1:
+                for number in together:
+                    others = tuple(other for other in together if other != number)
+                    self.claims[number] = CommitClaim(commit, index, others)
 
+    def _fit(self, manifest: Manifest, commit: Commit) -> int:
+        if commit.sha in self.undone_at:
+            return UNDONE
+        met = [wish.is_met_by(commit.changes) for wish in wishes(manifest)] or [bool(commit.changes)]
+        if all(met):
+            return ALL
+        return SOME if any(met) else NONE
 
-def _fits(
-    manifest: Manifest, commits: Sequence[Commit], undone_at: Mapping[str, int], budget: patterns.SearchTime
-) -> dict[int, int]:
-    if problem := patterns.defect(manifest.commit_message_pattern):
-        raise _NotTried(f"its commit_message_pattern cannot be used: {problem}")
-    fits = {}
-    for index, commit in enumerate(commits):
-        if _matches(manifest, commit.subject, budget):
-            fits[index] = _fit(manifest, commit, undone_at)
-    return fits
-
-
-def _fit(manifest: Manifest, commit: Commit, undone_at: Mapping[str, int]) -> int:
-    if commit.sha in undone_at:
-        return UNDONE
-    met = [wish.is_met_by(commit.changes) for wish in wishes(manifest)] or [bool(commit.changes)]
-    if all(met):
-        return ALL
-    return SOME if any(met) else NONE
-
-
-def _matches(manifest: Manifest, line: str, budget: patterns.SearchTime) -> bool:
-    pattern = manifest.commit_message_pattern
-    for start in _ABOUT_OTHERS:
-        # "a revert that quotes it" of test_what_becomes_of_each_step in tests/ultraplan/test_audit.py.
-        if line.startswith(start) and start.rstrip(' "!') not in pattern:
-            return False
-    try:
-        return budget.found(pattern, line)
-    except patterns.TooSlow:
-        raise _NotTried(TOO_SLOW) from None
+    def _matches(self, manifest: Manifest, line: str) -> bool:
+        """Raises TooSlow."""
+        pattern = manifest.commit_message_pattern
+        for start in _ABOUT_OTHERS:
+            # "a revert that quotes it" of test_what_becomes_of_each_step in tests/ultraplan/test_audit.py.
+            if line.startswith(start) and start.rstrip(' "!') not in pattern:
+                return False
+        return self.budget.found(pattern, line)
