@@ -409,16 +409,16 @@ def test_no_word_of_the_users_is_made_by_hand_nor_that_they_were_told(desk: Desk
 
 def test_what_the_user_has_paused_or_cancelled_is_theirs(desk: Desk) -> None:
     desk.environ |= CLAUDE
-    desk.put(work(ralph={"run": "rows", "state": "active"}))
+    desk.put(work(ultraplan={"run": "rows", "state": "active"}))
     desk.send("UserPromptSubmit", prompt="stop")
     assert desk.says() == ""
-    assert "ralph paused" in status(desk)
+    assert "ultraplan paused" in status(desk)
     desk.send("UserPromptSubmit", prompt="/omo:stop-continuation")
     desk.send("UserPromptSubmit", prompt="ulw something else")
-    assert desk.row()["work"]["ralph"]["endedBy"] == "cancelled"
+    assert desk.row()["work"]["ultraplan"]["endedBy"] == "cancelled"
     assert desk.stop()["decision"] == "block"
     assert runtime.ledger_problems(desk.state, SESSION) == []
-    assert "goes on" in json.loads(desk.send("UserPromptSubmit", prompt="continue ralph"))["systemMessage"]
+    assert "goes on" in json.loads(desk.send("UserPromptSubmit", prompt="continue ultraplan"))["systemMessage"]
 
 
 def test_only_the_forged_one_of_two_ends_is_not_proven(desk: Desk) -> None:

@@ -162,7 +162,6 @@ if TYPE_CHECKING:
         earlier: Outcome  # the same of runs before it, whose end the user was not shown
         endedBy: str
         takenBy: str  # the session that took it up
-        damaged: bool  # waits because a ledger is, and goes on when the user has repaired it
         unvouched: str  # what it was called here, and not by the ledger
         deny: dict[str, str]  # what the tool gates refuse, with the sentence
         attended: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo import masking
 from omo.clock import seconds, stamp
-from omo.state.rows import EMPTY, claimed, without
+from omo.state.rows import EMPTY, without
 from omo.state.runtime import (
     CANCELLED,
     OPEN_STATES,
@@ -16,7 +16,6 @@ from omo.state.runtime import (
     left_open,
     let_go,
     standing,
-    unvouched,
     was_cancelled,
     work_in,
 )
@@ -53,7 +52,7 @@ NEW_TASK, SAME_TASK, NO_TASK = "new", "same", "none"
 WAITING = ("waiting", "paused", "blocked")
 # Of a summary, what goes when its state does: what the user reads of it, and the rest.
 STATE_SHOWN = ("why", "question", "told", "endedBy", "outcome", "madeWayFor")
-OTHER_STATE_FIELDS = ("own", "at", "unvouched", "hostLimit", "files", "changed", "stopped", "answered", "damaged")
+OTHER_STATE_FIELDS = ("own", "at", "unvouched", "hostLimit", "files", "changed", "stopped", "answered")
 IS_CANCELLED = (
     "the user has cancelled what is on in this session: no Stop is held, and no fence is up, until they type ulw"
 )
@@ -675,21 +674,6 @@ def in_doubt(row: SessionRow, doubts: dict[str, str]) -> SessionRow:
         # When the files were looked at says nothing of them any more.
         work[kind] = {**without(summary, "at"), "outcome": at_best}
     return _with_work(row, work)
-
-
-def disowned(row: SessionRow) -> SessionRow:
-    """What the state let go and the ledger does not vouch for is over, and only a person sets it going again."""
-    work: Work = {}
-    for kind in unvouched(row):
-        summary = row["work"][kind]
-        ended = outcome.not_proven(f"the state called it {claimed(summary)}, and the ledger did not")
-        work[kind] = {**_active(summary), "state": "exhausted", "endedBy": "repaired", "outcome": ended}
-    return _with_work(row, work)
-
-
-def mended(row: SessionRow) -> SessionRow:
-    """The user repaired ledgers: what waited for that goes on."""
-    return _with_work(row, {kind: _active(work) for kind, work in work_in(row, "blocked") if work.get("damaged")})
 
 
 def not_shown_on(row: SessionRow) -> Works:
