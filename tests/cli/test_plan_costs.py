@@ -120,4 +120,4 @@ def test_the_end_of_several_sessions_costs_no_more(project: Project) -> None:
         assert ran.code == 0, ran.err
         most = MOST_GIT + GIT_OF_AN_END + GIT_OF_A_PROOF + GIT_OF_OTHER_SESSIONS
         assert len(costs.git) <= most, (number, costs.git)
-    assert ran.says("ultraplan-of-whole-plan-from-its", passed=3, steps=3)
+    assert ran.says("ultraplan-whole-plan-holds", passed=3, steps=3)
