@@ -265,7 +265,7 @@ def settle(own: Ownership, on: Mapping[str, str], sessions: Collection[str]) -> 
     except (OSError, Unwritable, Busy):
         return
     if not record.live:
-        records.sweep(record.place)
+        records.sweep(record.place, record.identity)
 
 
 def _settled(
@@ -327,7 +327,10 @@ def _records_around(own: Ownership, root: str) -> Iterator[StateRecord]:
         states.append(root.rstrip(os.sep) + IN_PROJECT)
     for place in records.places(records.root_of(state)):
         for name in dict.fromkeys(states):
-            for identity in records.listed(f"{place}{os.sep}{records.BY_PATH}{name}"):
+            by_path = f"{place}{os.sep}{records.BY_PATH}{name}"
+            if not os.path.isdir(by_path):
+                continue
+            for identity in records.listed(by_path):
                 if known is not None and (identity, place) == (known.identity, known.place):
                     yield known
                 elif (record := records.read(identity, place)) is not None:

@@ -145,12 +145,15 @@ def remove_from_index(path: str, place: str) -> None:
         pass
 
 
-def sweep(place: str) -> None:
-    """Remove records of directories that are gone, and heartbeats of sessions that are on no more."""
+def sweep(place: str, own: str) -> None:
+    """Remove records of directories that are gone, and heartbeats of sessions that are on no more. `own` is a record
+    that stays, and with which nothing is on."""
     beating = set()
     for count, identity in enumerate(listed(place)):
         if count == MOST_SWEPT:
             return
+        if identity == own:
+            continue
         record = read(identity, place)
         if record is not None and _is_left_over(record):
             remove(record)

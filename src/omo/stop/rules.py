@@ -506,7 +506,8 @@ def tell_ends(situation: Situation, elsewhere: str) -> Decision:
 
 def _let_go(situation: Situation, rule: Rule, after: SessionRow, elsewhere: str = "") -> Decision:
     doubts = {kind: sentences.doubt(since) for kind, since in situation.doubts.items()}
-    after = session.in_doubt(after, doubts)
+    if doubts:
+        after = session.in_doubt(after, doubts)
     text = sentences.release(rule, situation.row, after, situation.limits, elsewhere)
     if text:
         after = session.told(after)
