@@ -267,7 +267,7 @@ def test_every_state_names_a_command_that_leads_on_and_can_be_given_up(
         return
     assert here.abandon().closed
     assert "fence" not in here.told()
-    assert here.told()["state"] == "blocked"
+    assert here.told()["state"] == "waiting"
     assert "given up" in here.told()["why"]
 
 
