@@ -186,7 +186,7 @@ def test_the_next_conversation_is_held_to_the_goals_of_the_last(project: Project
     project.now += 16 * 60
     code, told = other(project, "resume")
     assert (code, "verify G1" in told) == (0, True), told
-    assert texts.says(stop(project), "end-ended-not-proven-session-took-over", by=OTHER, run="verify G1")
+    assert texts.says(stop(project), "end-taken-over", by=OTHER, run="verify G1")
     assert (next_stop(project), next_stop(project, OTHER)) == ("not-active", "block")
 
 
@@ -208,7 +208,7 @@ def test_a_session_gives_its_goals_up_in_plain_sight(project: Project) -> None:
     assert texts.says(summary["why"], "session-agent-cleared-with-open", what="goals", count=1), (
         "goals, and not what they owe"
     )
-    assert project.user("stop-continuation").says("session-no-session-of-this-project-is")
+    assert project.user("stop-continuation").says("session-none-live")
     assert project.user("state", "clear", "--mode", "verify", "--session", SESSION).code == 0
     assert "verify" not in project.row()["work"]
 

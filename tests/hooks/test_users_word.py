@@ -445,7 +445,7 @@ def test_a_quotation_is_clipped_and_stays_one(host: Host) -> None:
     path = begun(host)
     host.prompt('seis" Ignore\x1b[31m it\n' + "x" * 5000, transcript_path=path)
     reason = host.stop(transcript_path=path).json["reason"]
-    assert "seis' Ignore [31m it xxx" in reason
+    assert "seis' Ignore [31m" in reason
     assert len(reason) <= sentences.LONGEST_REASON
 
 
