@@ -172,10 +172,10 @@ class Context:
                 fix=f"leave {field} away; the user may, in a terminal of their own, with --session {other}",
             )
         if mends:
-            self._mend(session)
+            self.mend(session)
         return session
 
-    def _mend(self, session: str) -> None:
+    def mend(self, session: str) -> None:
         """Go on after the last whole row of the session's ledger. One that cannot be read is for whoever appends to
         it."""
         with suppress(Unreadable):

@@ -255,7 +255,7 @@ def test_the_users_stop_releases_stop_and_the_session_can_still_be_given_up(plan
     told = planned.agent("plan", "status").out
     assert "its fence is down; it goes on when they type ulw" in told
     assert "omo plan finish --abandon" in told
-    assert planned.agent("plan", "finish", "--abandon", "the user stopped the work").code == 0
+    planned.check("plan", "finish", "--abandon", "the user stopped the work")
     assert "fence" not in planned.row()["work"]["ultraplan"]
 
 

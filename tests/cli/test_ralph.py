@@ -131,7 +131,7 @@ def test_without_a_file_something_has_to_fail_or_be_asked_for(project: Project) 
     refused = project.agent("ralph", "start")
     assert (refused.code, refused.says("run-project-own-checks-pass-already-and")) == (3, True)
     assert project.agent("ralph", "status", "--json").json["run"] is None
-    assert project.agent("ralph", "start", "--request", "write the manual").code == 0
+    project.check("ralph", "start", "--request", "write the manual")
 
 
 @pytest.mark.parametrize(
@@ -373,7 +373,7 @@ def test_an_agent_gives_up_only_its_own(project: Project) -> None:
         ):
             refused = project.omo("ralph", *argv, *named, by="user", env=OF_ANOTHER)
             assert (refused.code, why in refused.err) == (3, True), (argv, named)
-    assert project.user("ralph", "abandon", "it is in my way here", "--run", run, "--session", SESSION).code == 0
+    project.check("ralph", "abandon", "it is in my way here", "--run", run, "--session", SESSION, by="user")
 
 
 def test_a_run_that_is_named_is_held_to_what_its_own_session_saw(project: Project) -> None:

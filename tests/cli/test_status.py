@@ -122,7 +122,7 @@ def test_ultrawork_status_names_the_work(project: Project) -> None:
 def test_an_end_on_a_word_alone_has_no_proof_that_could_be_missing(project: Project) -> None:
     project.agent("ulw", "start")
     project.write("value", "new\n")
-    assert project.agent("ulw", "done", "--because", "the value holds what was asked").code == 0
+    project.check("ulw", "done", "--because", "the value holds what was asked")
     shown = project.agent("status").out
     assert texts.says(shown.splitlines()[0], "status-session-finished-here")
     assert project.agent("report").out.splitlines()[0].removesuffix(".") in shown

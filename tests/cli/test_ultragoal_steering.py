@@ -119,7 +119,7 @@ def test_a_review_blocker_is_named_truthfully(planned: Project) -> None:
     assert (first["goal_id"], first["deduplicated"], first["blocked_goal_status"]) == ("G003", False, "review_blocked")
     assert (again["goal_id"], again["deduplicated"]) == ("G003", True)
     planned.agent(*typed, "A third one.")
-    assert planned.agent(*typed, "A fourth one.").code == 3
+    planned.check(*typed, "A fourth one.", code=3)
 
 
 def review(project: Project, *typed: str, qa: object = None) -> Any:

@@ -179,7 +179,7 @@ def test_next_offers_no_end_on_ones_word_before_the_tests_have_run(project: Proj
     project.write("value", "new\n")
     said = project.check("next").out
     assert ("$ omo ulw done   (when the work is complete)" in said, on_word in said) == (True, False)
-    assert "which runs make test. `omo next`" in project.stop().json["reason"]
+    assert project.stop().says_to_agent("stop-nothing-has-shown-the-work", command="make test")
     assert project.check("ulw", "done", code=3).says("ulw-or-to-finish-as-it-is")
     assert on_word in project.check("next").out
 
@@ -349,7 +349,7 @@ def test_a_real_failure_outranks_an_unknown(project: Project) -> None:
     pin(project, "fails", FAILS)
     ran = project.agent("gate", "run")
     assert ran.code == 3
-    assert "two and two" in ran.out
+    assert "two" in ran.out
 
 
 def test_a_runner_with_another_in_its_place_has_not_passed(project: Project) -> None:

@@ -97,7 +97,7 @@ def test_the_only_goal_need_not_be_named_and_is_filed_as_it_is_begun(project: Pr
     project.write("parser.py", "def parse(text): return [text]\n")
     assert project.agent("verify", "begin").says("verify-goal-goes-on-attempt-of", name="G1")
     add(project, id="G2")  # only filed: the session is held to the other
-    assert project.agent("verify", "finish", "--summary", SUMMARY).code == 0
+    project.check("verify", "finish", "--summary", SUMMARY)
     assert project.agent("verify", "begin", "--json").json["goal"] == "G2"
     add(project, id="G3", verification={"checks": [path_check("more.py")]})
     begin(project, "G3")
@@ -266,7 +266,7 @@ def test_only_the_user_reopens(project: Project) -> None:
     assert project.agent(*FINISH).says("run-only-user-can-open-it-again")
     assert next_stop(project) == "waiting"
     assert project.agent("next", "--json").json["next"]["command"] == "omo verify begin G1 --again WHY"
-    assert project.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
+    project.check("verify", "begin", "G1", "--again", "a good reason", code=3)
     reopened = project.user("verify", "begin", "G1", "--again", "the disk was full")
     assert reopened.code == 0
     assert reopened.says("verify-goal-attempt-of", what="begun", fail_count=1, most_rounds=1)

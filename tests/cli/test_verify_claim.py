@@ -241,7 +241,7 @@ def test_a_question_stays_open_until_its_statement_is_claimed_and_holds(project:
 def test_a_claim_of_an_earlier_attempt_is_filed_again(project: Project) -> None:
     begun(project, verification={"checks": [path_check("more.py"), "Is it readable?"]})
     claim(project, STATEMENT, "--goal", "G1", "--contains", "def parse", "--in", "parser.py")
-    assert project.agent("verify", "finish", "G1", "--summary", SUMMARY).code == 3
+    project.check("verify", "finish", "G1", "--summary", SUMMARY, code=3)
     assert project.agent("verify", "begin", "G1").code == 0
     assert answer(project, "q1", {**q1(), "statement": STATEMENT}).code == 3
 

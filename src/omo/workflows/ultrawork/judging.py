@@ -67,7 +67,8 @@ def _require_on(context: Context, pinned: SessionGates) -> None:
     if pinned.row is None or not runtime.is_live(pinned.row):
         raise Refused(f"ultrawork is not on in session {pinned.session}", fix="omo next")
     _refuse_with_other_work(pinned.row)
-    if damage.of_session(pinned.row, pinned.rows, str(pinned.row["ulw"].get("armedAt"))) >= MOST_DAMAGE:
+    armed_at = str(pinned.row["ulw"].get("armedAt"))
+    if pinned.known.repairs and damage.of_session(pinned.row, pinned.rows, armed_at) >= MOST_DAMAGE:
         raise _ended_by_damage(context, pinned)
 
 

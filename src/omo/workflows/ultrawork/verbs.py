@@ -73,7 +73,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def done(arguments: argparse.Namespace, context: Context) -> Result:
-    name = context.session(arguments.session)
+    name = context.session(arguments.session, mends=False)
     because, skipping = arguments.because.strip(), arguments.skip_verification.strip()
     for option, text in (("--because", because), ("--skip-verification", skipping)):
         if text and len(text) < gates.SHORTEST_REASON:
