@@ -130,7 +130,7 @@ def test_the_occurrence_that_decides_is_named() -> None:
     assert reading.rule == "leading"
     about = read_prompt("`ulw` in docs/ultrawork.md: what is ultrawork?")
     assert about.rule == "question"
-    assert read_prompt("İ ulw fix").span == (2, 5)
+    assert read_prompt("İ ulw x").span == (2, 5)
 
 
 @pytest.mark.parametrize("prompt", ["\ud800 ulw \udfff", "\0ulw fix it", "\ufeffulw\r\nfix it", "ulw\u2028fix it"])
