@@ -413,7 +413,10 @@ def test_a_test_command_that_the_user_confirmed_is_not_pinned_once_more(project:
     criteria(project, criterion(1, {"id": "t", "type": "command", "argv": ["test", "-f", "done.py"]}))
     project.prompt("/omo:ralph criteria.json")
     project.check("ralph", "start", "--criteria", "criteria.json")
-    assert ship_proof(project)["SHIP"] == "present: no gate is pinned; the judgement runs C1, which the user confirmed"
+    assert texts.situations(ship_proof(project)["SHIP"]) == {
+        "ralph-no-gate-pinned-so-far",
+        "run-judgement-runs-which-user-confirmed",
+    }
 
 
 def test_documentation_needs_no_gate(project: Project) -> None:
@@ -423,6 +426,9 @@ def test_documentation_needs_no_gate(project: Project) -> None:
     project.check("ralph", "start", "--criteria", "criteria.json")
     assert texts.says(ship_proof(project)["SHIP"], "ralph-no-gate-pinned-in-session", state="missing")
     project.write("README.md", "# Usage\n")
-    assert ship_proof(project)["SHIP"] == "present: no gate is pinned; only documents were changed"
+    assert texts.situations(ship_proof(project)["SHIP"]) == {
+        "ralph-no-gate-pinned-so-far",
+        "run-only-documents-were-changed",
+    }
     project.write("tool.py", "print(1)\n")
     assert ship_proof(project)["SHIP"].startswith("missing: ")

@@ -627,11 +627,11 @@ def test_a_goal_that_waits_for_a_person_is_not_begun_before_they_have_acted(proj
     if before == "failed":
         project.agent("ultragoal", "complete-goals")
         checkpoint(project, "G001", "failed")
-    human = ["--classification", "human_blocked", "--goal-id", "G001", "--evidence", "a password is missing"]
+    human = ["--classification", "human_blocked", "--goal-id", "G001", "--evidence", "password missing"]
     assert project.agent("ultragoal", "classify-blocker", *human).code == 0
     assert project.agent("ultragoal", "complete-goals", "--retry-failed", "--json").json["goal_id"] == "G002"
     (goal, _) = status(project)["goals"]
-    assert (goal["status"], goal["humanBlocked"]) == ("blocked", "a password is missing")
+    assert (goal["status"], goal["humanBlocked"]) == ("blocked", "password missing")
     checkpoint(project, "G002")
     assert stop(project) != "block", "the rest waits for a person"
 
@@ -640,7 +640,7 @@ def test_the_goal_that_needs_no_person_is_tried_again_first(project: Project) ->
     create(project)
     project.agent("ultragoal", "complete-goals")
     checkpoint(project, "G001", "blocked")
-    human = ["--classification", "human_blocked", "--goal-id", "G001", "--evidence", "a password is missing"]
+    human = ["--classification", "human_blocked", "--goal-id", "G001", "--evidence", "password missing"]
     project.agent("ultragoal", "classify-blocker", *human)
     project.agent("ultragoal", "complete-goals")
     checkpoint(project, "G002", "blocked")

@@ -294,7 +294,9 @@ def change_session(
         head, damaged = None, None
         if old is not None:
             head = ledger.head_of(path)
-            damaged = _damaged(state, session_id, old, head, checks=checks)
+            known = old.get("ledger", {})
+            if checks or (known.get("seq"), known.get("digest")) != (head.seq, head.digest):
+                damaged = _damaged(state, session_id, old)
             if damaged is None:
                 old = caught_up(state, session_id, old, head)
             else:
@@ -315,13 +317,8 @@ def change_session(
         return change.answer
 
 
-def _damaged(
-    state: str, session_id: str, row: SessionRow, head: ledger.Head, *, checks: bool = False
-) -> ledger.Chain | None:
-    """Return the ledger of a session if it is damaged. Where its end is as the row says, only `checks` reads it all."""
-    mark = row.get("ledger", {})
-    if not checks and (mark.get("seq", 0), mark.get("digest", head.digest)) == (head.seq, head.digest):
-        return None
+def _damaged(state: str, session_id: str, row: SessionRow) -> ledger.Chain | None:
+    """Return the ledger of a session if it is damaged."""
     chain = read_chain(state, session_id, row)
     return chain if chain.problems else None
 
@@ -433,7 +430,7 @@ def caught_up(state: str, session_id: str, row: SessionRow, head: ledger.Head | 
 
     head = head or ledger.head_of(paths.events_file(state, session_id))
     ahead = _ahead(head, row)
-    if ahead is None or _damaged(state, session_id, row, head) is not None:
+    if ahead is None or _damaged(state, session_id, row) is not None:
         return _doubted(row, head)
     return {**ahead, "ledger": {**row.get("ledger", {}), **head.mark}}
 
