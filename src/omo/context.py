@@ -172,10 +172,10 @@ class Context:
                 fix=f"leave {field} away; the user may, in a terminal of their own, with --session {other}",
             )
         if mends:
-            self._mend(session)
+            self.mend(session)
         return session
 
-    def _mend(self, session: str) -> None:
+    def mend(self, session: str) -> None:
         """Go on after the last whole row of the session's ledger. One that cannot be read is for whoever appends to
         it."""
         with suppress(Unreadable):
@@ -214,7 +214,7 @@ class Context:
             return named if named in rows else ""
         with_work = []
         for name, row in rows.items():
-            ends = [summary.get("state") or summary.get("cleared") for summary in row["work"].values()]
+            ends = [summary.get("state") for summary in row["work"].values()]
             if any(ends) or row["ulw"].get("armedAt"):
                 with_work.append(name)
         return self._last_used(with_work) if with_work else ""

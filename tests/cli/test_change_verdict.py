@@ -392,7 +392,9 @@ def with_submodule(project: Project) -> Ran:
 @pytest.mark.parametrize("play", [dirty, merged_base, with_submodule])
 def test_wherever_it_stands_the_change_is_proven(project: Project, play: Callable[[Project], Ran]) -> None:
     ran = play(project)
-    assert ran.out.startswith("proven. test_add fails without the change; 3 tests pass with it."), ran.out + ran.err
+    assert ran.out.startswith("proven. "), ran.out + ran.err
+    assert ran.says("proof-fails-without", test="test_add")
+    assert ran.says("proof-tests-pass-with-it", count="3 tests")
     assert ran.code == 0
 
 

@@ -162,7 +162,7 @@ def test_a_healthy_machine_is_ok_in_every_respect(machine: Machine) -> None:
 def test_a_failure_is_exit_3_and_what_is_to_be_typed_stays_whole(machine: Machine) -> None:
     machine.write("~/.claude/settings.json", {"enabledPlugins": {"omo@omo": False}, "env": {"OMO_DISABLE": "1"}})
     result = doctor.diagnose(machine.probe)
-    assert (result.exit_code, "fix: claude plugin enable omo@omo" in result.text) == (3, True)
+    assert (result.exit_code, "claude plugin enable omo@omo" in result.text) == (3, True)
 
 
 def test_looking_changes_nothing(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from omo.state import paths
+from tests import texts
 from tests.project import SESSION, Project
 from tests.stories.play import SESSION as PLAYED
 from tests.stories.play import Play, make_project
@@ -184,7 +185,7 @@ def test_what_was_cleared_away_since_ended_as_it_was_told(tmp_path: Path) -> Non
     done(run, 1, 2, 3)
     run.omo("plan finish")
     run.omo("state clear --mode ultraplan")
-    assert "ended with exceptions: no clean critique" in run.stop()
+    assert texts.says(run.stop(), "end-with-no-clean-critique")
     for command in ("status", "report --md"):
         assert run.terminal(f"{command} --exit-code --session {PLAYED}") == 3, run.printed
-        assert "ended with exceptions: no clean critique" in run.printed
+        assert texts.says(run.printed, "end-with-no-clean-critique")

@@ -10,6 +10,7 @@ import pytest
 
 from omo.state import paths, runtime, store
 from omo.state.journal import Journal
+from tests import texts
 from tests.project import NOW, SESSION, Project
 
 
@@ -40,7 +41,7 @@ def test_a_journal_that_was_cut_is_shown_to_be(project: Project) -> None:
     path = note(project, "evidence", "one", "two")
     Path(path).write_bytes(Path(path).read_bytes().splitlines(keepends=True)[0])
     ran = project.agent("ledger", "verify")
-    assert (ran.code, f"{path}: ends at row 1, before row 2, where the state says it should" in ran.out) == (3, True)
+    assert (ran.code, ran.says("ledger-ends-before-the-state", path=path, number=1, number2=2)) == (3, True)
 
 
 def test_what_the_project_shares_is_checked_without_any_session(project: Project) -> None:
@@ -66,7 +67,7 @@ def test_a_row_that_does_not_follow_is_named(project: Project) -> None:
         file.write('{"seq": 2, "ts": "2001-01-01T00:00:00Z", "kind": "forged"}\n')
     ran = project.agent("ledger", "verify", "--json")
     assert ran.code == 3
-    assert ran.json["problems"][0] == f"{path}: line 2 does not follow the line before it"
+    assert texts.says(ran.json["problems"][0], "ledger-line-does-not-follow", path=path, number=2)
 
 
 def test_verify_counts_the_ledgers_that_are_there(project: Project) -> None:

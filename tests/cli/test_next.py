@@ -126,7 +126,7 @@ def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Proj
     project.check("laps", "abandon", "it is too hard for me today")
     project.prompt("three more rounds, please")
     assert project.agent("next").says("run-end-your-turn-stop-shows"), "they have not been shown how it ended"
-    assert "Begin it again, or leave it?" in project.stop().message
+    assert project.stop().says_to_user("ultraplan-begin-again-or-leave")
     answered = project.prompt("go on please, three more rounds", env={"CLAUDECODE": "1"})
     assert answered.says_to_user("prompt-is-over-and-holds-nothing-agent")
     for _ in range(2):
@@ -159,11 +159,9 @@ def test_in_another_worktree_it_says_where_the_work_is_on(project: Project, tmp_
     project.prompt("ulw mend it")
     project.git("worktree", "add", "-q", str(tmp_path / "other"))
     assert "omo next" in project.check("ulw", "done", cwd=tmp_path / "other", code=3).err
-    assert project.check("next", cwd=tmp_path / "other").out.splitlines() == [
-        "Nothing is on in this directory.",
-        "Next: work where it is on (ultrawork)",
-        f'  $ cd "{project.root}"',
-    ]
+    told = project.check("next", cwd=tmp_path / "other")
+    assert told.situations == {"next-nothing-is-on-in-this-directory", "next-work-where-it-is-on"}
+    assert told.out.splitlines()[-1] == f'  $ cd "{project.root}"'
     shutil.rmtree(project.state)
     for there in (project.root, tmp_path / "other"):
         assert "  $ cd" not in project.check("next", cwd=there).out, "it is on no more"
@@ -255,7 +253,7 @@ def test_beside_work_that_is_on_what_the_user_stopped_is_left_alone(project: Pro
     assert texts.says(out, "next-user-stopped-do-no-more", list="ultrawork")
     assert texts.says(out, "next-step-of-goal", goal="G001")
     assert "mend it" not in out
-    assert "ultrawork is on" in project.prompt("ulw", env={"CLAUDECODE": "1"}).message
+    assert project.prompt("ulw", env={"CLAUDECODE": "1"}).message.startswith("omo: ultrawork")
 
 
 def test_where_all_is_stopped_or_cancelled_no_goal_is_named(project: Project) -> None:
@@ -263,7 +261,7 @@ def test_where_all_is_stopped_or_cancelled_no_goal_is_named(project: Project) ->
     project.prompt("ulw mend it")
     project.prompt("stop")
     out = project.agent("next").out
-    assert texts.says(out, "status-ultragoal-and-ultrawork-paused")
+    assert texts.says(out, "status-works-paused", works="ultragoal and ultrawork")
     stopped = (
         "The user stopped ultragoal and ultrawork: do no more of it.\nEnd the turn: only they set it going again.\n"
     )
@@ -287,8 +285,8 @@ def test_a_step_for_hooks_has_its_command_whole_or_names_this_one() -> None:
 
 def test_stop_refusals_and_a_compaction_point_to_it(project: Project) -> None:
     project.prompt("ulw do it")
-    assert "`omo next` says the rest." in project.stop().json["reason"]
-    assert "`omo next` says the rest." in project.hook("session-start", source="compact").stdout
+    assert project.stop().says_to_agent("stop-next-says-the-rest")
+    assert project.hook("session-start", source="compact").says_to_agent("stop-next-says-the-rest")
     refused = project.agent("ulw", "done")
     assert refused.code == 3
     assert refused.err.endswith("  omo next says what comes after\n")

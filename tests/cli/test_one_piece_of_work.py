@@ -104,7 +104,7 @@ def test_another_task_wakes_nothing_and_what_stood_still_gives_way(
     shown = wanted.agent("next").out
     assert texts.says(shown, "next-nothing-is-on-in-this", where="session")
     assert ("something else" in shown, begins in shown, "the first of it" in shown) == (True, True, False)
-    assert f"{kind} {old} is over: the user has asked for something else" in wanted.check(*second).err
+    assert wanted.check(*second).says("session-is-over-for-something-else", kind=kind, run=old)
     new = wanted.summary(kind)
     assert (new["state"], new["run"] == old) == ("active", False)
     assert wanted.stop().blocks
@@ -148,9 +148,9 @@ def test_only_the_command_of_the_workflow_has_it_give_way(wanted: Project, name:
     wanted.prompt("ulw something else")
     ran = wanted.agent(*second)
     assert "is over" not in ran.err
-    assert (wanted.summary(kind)["run"], wanted.summary(kind)["state"]) == (old, "exhausted")
+    assert (wanted.summary(kind)["run"], wanted.summary(kind)["state"]) == (old, "ended")
     wanted.prompt(f"/omo:{name} a third thing")
-    assert "is over: the user has asked" in wanted.check(*second).err
+    assert wanted.check(*second).says("session-is-over-for-something-else", kind=kind)
     assert wanted.summary(kind)["state"] == "active"
 
 
@@ -158,7 +158,7 @@ def test_an_agent_that_writes_it_into_the_state_replaces_nothing(wanted: Project
     begun(wanted, "ultragoal")
 
     def forge(row: Any) -> Any:
-        summary = {**row["work"]["ultragoal"], "state": "exhausted", "endedBy": "cancelled"}
+        summary = {**row["work"]["ultragoal"], "state": "ended", "endedBy": "cancelled"}
         return {**row, "work": {"ultragoal": summary}}
 
     wanted.change_row(forge)
@@ -216,7 +216,7 @@ def test_what_was_cancelled_is_no_part_of_how_the_next_task_ended(wanted: Projec
     wanted.check("ulw", "done", "--because", "the value is written as asked")
     assert wanted.stop().says_to_user("end-on-agents-word")
     status = wanted.user("status", "--session", SESSION).out
-    assert "ultrawork finished on the agent's word" in status.splitlines()[0]
+    assert texts.says(status.splitlines()[0], "status-session-finished-on-agents-word")
     assert "cancelled by the user; 0/1 goals" in status
     report = wanted.user("report", "--md", "--session", SESSION).out
     assert ("finished on the agent's word" in report, "Read the file" in report) == (True, False)
@@ -252,7 +252,7 @@ def test_what_the_user_types_pauses_what_was_on_until_they_name_it(wanted: Proje
     assert f"/omo:{second} begins another piece of work. {name} (" in line
     assert f'It goes on when you say "continue {old}".' in line
     assert f"so this is paused: {name}" in context
-    assert "and nothing of it was begun" in wanted.stop().json["reason"]
+    assert wanted.stop().says_to_agent("stop-not-begun")
     wanted.check(*argv)
     assert (wanted.summary(old)["state"], wanted.summary(kind)["state"]) == ("paused", "active")
     reason = wanted.stop(stop_hook_active=True).json["reason"]

@@ -133,7 +133,7 @@ def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Projec
     project.agent_ends("omo:critic", answer(plan_text(), verdict="findings", findings=[finding], dimensions=marks))
     ran = project.agent("plan", "critique", "plan.md")
     assert ran.code == 3
-    assert "line 7: blocking, verify: it would pass anyway" in ran.out
+    assert ran.says("ultraplan-blocking-finding", number=7, about="verify")
     assert ran.says("ultraplan-because-of-blocking-findings", number=1)
     assert ran.says("ultraplan-critic-verdict-is", verdict="'findings'")
     assert "  concerns: size" in ran.out

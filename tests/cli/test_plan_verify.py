@@ -180,14 +180,14 @@ def test_a_failure_is_not_forgotten_by_a_recovery(project: Project) -> None:
     git(project.root, "revert", "--no-edit", "HEAD")
     assert project.agent("plan", "recover").code == 0
     carry_out(project.root, 2)
-    assert project.agent("plan", "finish", "--unverified", "there is no time for it").code == 3
+    project.check("plan", "finish", "--unverified", "there is no time for it", code=3)
 
 
 def test_what_cannot_be_run_is_no_exception_when_the_rest_is_left_out(project: Project) -> None:
     planned(project, 1, step1={"Verify": "`python3 src/part1.py | cat` → expected: nothing"})
     start(project)
     carry_out(project.root, 1)
-    assert project.agent("plan", "finish", "--unverified", "there is no time for it").code == 0
+    project.check("plan", "finish", "--unverified", "there is no time for it")
     assert [exception["what"] for exception in ended(project)["exceptions"]] == ["no clean critique of the plan"]
     assert texts.says(ended(project)["why"], "ultraplan-not-run-by-omo", steps="step 1: python3 src/part1.py | cat")
 
@@ -344,7 +344,7 @@ def test_a_violation_is_not_lost_by_recovering_and_giving_up(project: Project) -
     assert project.agent("plan", "recover").code == 0
     project.write("infra/main.tf", "x\n")
     commit(project.root, "chore: slip")
-    assert project.user("plan", "finish", "--session", SESSION, "--abandon", "begin it anew").code == 0
+    project.check("plan", "finish", "--session", SESSION, "--abandon", "begin it anew", by="user")
     assert "infra/main.tf" in start(project)
 
 

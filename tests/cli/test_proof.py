@@ -57,7 +57,7 @@ def test_by_default_it_is_what_changed_since_the_branch_left(changed: Project) -
     changed.commit("more")
     assert places(changed, *GATE) == {"calc.py:1": "not held", "calc.py:5": "held", "calc.py:8-9": "not held"}
     told = changed.user("proof", "--since", "HEAD~1", *GATE)
-    assert (told.code, told.out.splitlines()[0]) == (3, "not proven. the command passes without the change too.")
+    assert (told.code, told.says("proof-passes-without-the-change")) == (3, True)
     told = changed.check("proof", "--json", "--verdict", *GATE, by="user")
     assert told.json["since"] == "main"
 
@@ -101,10 +101,10 @@ def test_it_is_refused_while_a_session_works_in_the_tree(changed: Project) -> No
 
 
 def test_where_there_is_no_commit_or_no_command_it_cannot_tell(project: Project) -> None:
-    assert "cannot tell. there is no commit here." in project.check("proof", by="user", code=4).out
+    assert project.check("proof", by="user", code=4).says("proof-no-commit-here")
     project.commit("base")
     project.write("value", "new\n")
-    assert "cannot tell. no test command is known here." in project.check("proof", by="user", code=4).out
+    assert project.check("proof", by="user", code=4).says("proof-no-test-command-is-known")
 
 
 def test_a_number_that_is_none_is_refused_in_plain_words(project: Project) -> None:
@@ -140,7 +140,7 @@ def test_two_shards_are_one_verdict_and_a_missing_one_is_none(changed: Project) 
 
 def test_what_was_printed_is_shown_again(changed: Project) -> None:
     changed.write("proof.json", changed.check("proof", "--verdict", "--json", *GATE, by="user").out)
-    assert changed.check("proof", "show", "proof.json", by="user").out.startswith("proven. it fails without")
+    assert changed.check("proof", "show", "proof.json", by="user").says("proof-fails-without-and-passes-with")
     assert "**✅ proven.**" in changed.check("proof", "show", "proof.json", "--md", by="user").out.splitlines()[0]
     assert '"version": "2.1.0"' in changed.check("proof", "show", "proof.json", "--sarif", by="user").out
     changed.write("proof.json", "{}")

@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 
 from omo.state import paths
-from omo.views.report import markdown, page
 from omo.work import outcome
 from tests import texts
 from tests.project import SESSION, Project
 from tests.report import sample
 
 PASSING = ("gate", "add", "tests", "--", "git", "--version")
-HELD = "finished on the agent's word: "
+HELD = "end-on-agents-word"
 
 
 @pytest.fixture
@@ -38,9 +37,9 @@ def test_a_page_is_written_below_the_state_directory_and_named(done: Project) ->
     ran = done.agent("report")
     path = Path(ran.out.splitlines()[-1])
     assert ran.code == 0, ran.err
-    assert ran.out.splitlines()[0].startswith(HELD)
+    assert texts.says(ran.out.splitlines()[0], HELD)
     assert path == Path(done.state, "reports", f"{SESSION}.html")
-    assert path.read_text(encoding="utf-8").startswith(page.MARKER)
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert done.agent("report").code == 0  # over the one that is there
     assert sorted(os.listdir(path.parent)) == [f"{SESSION}.html", "lock"]
 
@@ -48,7 +47,7 @@ def test_a_page_is_written_below_the_state_directory_and_named(done: Project) ->
 def test_a_change_after_the_proof_takes_it_back(done: Project) -> None:
     done.write("value", "newer\n")
     said = done.user("report", "--session", SESSION).out
-    assert said.startswith("NOT proven: 0 of 1 gate holds, no longer proven: tests (changed since: value)")
+    assert texts.says(said, "report-not-proven-any-more", number=0, number2=1, gate="tests", files="value")
 
 
 def test_a_skipped_verification_is_no_proof(project: Project) -> None:
@@ -79,7 +78,9 @@ def test_a_recorded_failure_is_an_exception(project: Project) -> None:
 
 
 def test_markdown_is_printed_and_data_too(done: Project) -> None:
-    assert done.agent("report", "--md").out.startswith(f"{markdown.MARKER}## ✍️ {HELD}")
+    shown = done.agent("report", "--md").out
+    assert shown.startswith("<!-- made")
+    assert texts.says(shown, "end-on-agents-word")
     data = done.agent("report", "--json").json
     assert (data["ok"], data["session"]) == (True, SESSION)
     assert data["works"][0]["items"][0]["receipt"] == "fresh"
@@ -151,9 +152,11 @@ def printed_into(done: Project, name: str, mode: str) -> str:
 
 
 def test_a_report_in_the_project_is_refused_because_it_would_take_back_what_it_says(done: Project) -> None:
-    assert "rm report.md; then print it elsewhere" in printed_into(done, "report.md", "wb")
+    told = printed_into(done, "report.md", "wb")
+    assert "rm report.md;" in told
+    assert texts.says(told, "report-print-it-elsewhere")
     (done.root / "report.md").unlink()
-    assert done.user("report", "--session", SESSION).out.startswith(HELD)
+    assert done.user("report", "--session", SESSION).says(HELD)
 
 
 def test_nobody_is_told_to_remove_a_file_of_theirs_that_a_report_was_to_go_into(done: Project) -> None:
@@ -162,7 +165,9 @@ def test_nobody_is_told_to_remove_a_file_of_theirs_that_a_report_was_to_go_into(
     done.commit()
     assert texts.says(printed_into(done, "notes", "ab"), "report-print-it-elsewhere-omo-report")
     assert (done.root / "notes").read_text() == "mine\n"
-    assert "fix: git restore notes; then print it elsewhere" in printed_into(done, "notes", "wb")
+    told = printed_into(done, "notes", "wb")
+    assert "git restore notes;" in told
+    assert texts.says(told, "report-print-it-elsewhere")
 
 
 def test_it_begins_with_what_stop_says_the_task_as_typed_and_the_files_changed(project: Project) -> None:
@@ -196,10 +201,10 @@ def test_a_gate_of_the_agents_own_is_an_exception_in_plain_sight(project: Projec
     assert project.agent("gate", "add", "tests", "--", "test", "a b", "=", "a b").code == 0
     project.write("value", "new\n")
     assert project.agent("gate", "run").code == 0
-    assert project.agent("ulw", "done", "--because", "the value is the new one").code == 0
+    project.check("ulw", "done", "--because", "the value is the new one")
     told = project.agent("report", "--json").json
     command = "test 'a b' = 'a b'"
-    assert told["verdict"]["text"].startswith(HELD)
+    assert texts.says(told["verdict"]["text"], HELD)
     assert [one["text"] for one in told["notices"]] == [f"every gate was pinned by the agent (tests: {command})"]
     assert project.agent("report", "--md").says(
         "report-gate-row-in-markdown", gate="tests", command=command, by="agent"
@@ -217,7 +222,7 @@ def test_of_a_run_that_was_called_off_the_task_and_the_files_are_told(project: P
     project.prompt("/omo:stop-continuation")
     told = project.check("report", "--md", by="user").out
     assert "> ulw make it new" in told
-    assert texts.says(told, "report-files-changed-value", number=1)
+    assert texts.says(told, "report-files-changed", number=1, files="value")
     assert texts.says(told, "report-user-called-it-off")
     assert "has not ended" not in told
 
@@ -228,7 +233,7 @@ def test_nobody_is_told_that_an_agents_word_was_judged(project: Project) -> None
     project.write("value", "new\n")
     project.check("ulw", "done", "--because", "the value is the new one")
     told = project.check("report", "--md", by="user").out
-    assert texts.says(told, "report-agents-word-in-markdown")
+    assert texts.says(told, "end-on-agents-word")
     assert "nobody judged their own work" not in told
 
 
@@ -239,7 +244,7 @@ def test_a_gate_that_fails_beside_the_work_is_named(project: Project) -> None:
     project.agent("gate", "add", "tests", "--", "git", "no-such-command")
     project.agent("verify", "begin", "G1")
     project.write("made", "new\n")
-    assert project.agent("verify", "finish", "G1", "--summary", "the file is there, as the goal asks").code == 0
+    project.check("verify", "finish", "G1", "--summary", "the file is there, as the goal asks")
     assert project.agent("gate", "run").code == 3
     told = project.agent("report", "--json").json
     assert told["verdict"]["text"] == (
@@ -262,7 +267,7 @@ def test_state_that_cannot_be_read_is_said(project: Project) -> None:
 
 def test_what_a_ledger_proved_that_is_gone_is_not_proven(project: Project) -> None:
     proven = outcome.outcome(outcome.PROVEN, "it passes")
-    ended: Any = {"run": "r1", "state": "done", "outcome": proven, "cleared": True}
+    ended: Any = {"run": "r1", "state": "ended", "outcome": proven}
     project.change_row(lambda row: {**row, "work": {"ultraplan": ended}})
     assert project.agent("report").says("report-not-proven-there-is-nothing-that")
 
@@ -287,15 +292,15 @@ def test_a_session_with_nothing_and_a_run_nobody_knows(done: Project) -> None:
 def test_a_run_of_plain_ultrawork_by_its_name(done: Project) -> None:
     run = done.row()["work"]["ulw"]["run"]
     ran = done.agent("report", "--run", run)
-    assert ran.out.startswith(HELD)
+    assert ran.says(HELD)
     assert Path(ran.out.splitlines()[-1]).name == f"{run}.html"
-    assert done.user("report", "--run", run).out.startswith(HELD), "no session is live"
+    assert done.user("report", "--run", run).says(HELD), "no session is live"
     for session in ("another", "a third"):
         done.prompt("ulw something else", session=session)
     shown = done.user("report", "--run", run, "--json")
     assert (shown.json["session"], shown.err) == (SESSION, "")
     done.prompt("/omo:verify that it is newer")
-    assert done.user("report", "--run", run).out.startswith(HELD)
+    assert done.user("report", "--run", run).says(HELD)
     assert done.user("report", "--session", SESSION).out.startswith("NOT proven: ")
 
 

@@ -97,7 +97,7 @@ def test_it_is_put_into_the_settings_and_taken_out_again(desk: Desk) -> None:
     assert desk.omo("setup", "statusline", "--yes").code == 0
     assert looked(desk).seen == f"in {desk.settings}"
     assert json.loads(desk.settings.read_text())["statusLine"]["refreshInterval"] == 5
-    assert desk.omo("setup", "statusline", "--yes").out == f"{desk.settings} is so already.\n"
+    assert desk.omo("setup", "statusline", "--yes").says("setup-is-so-already", path=desk.settings)
     desk.omo("setup", "remove", "statusline", "--yes")
     assert json.loads(desk.settings.read_text()) == {}
 
@@ -186,7 +186,7 @@ def test_an_agent_sets_nothing_up_whichever_variable_it_forgot(desk: Desk, varia
 
 def test_a_script_sets_up_what_it_was_told_to_and_takes_nothing_away(desk: Desk) -> None:
     ran = desk.omo("setup", "path", is_script=True)
-    assert (ran.code, ran.out.splitlines()[-1]) == (3, "Nothing was done. With --yes it is.")
+    assert (ran.code, ran.says("setup-nothing-was-done"), ran.says("setup-with-yes-it-is-done")) == (3, True, True)
     assert desk.omo("setup", "path", "--yes", is_script=True).code == 0
     assert desk.omo("setup", "statusline", "--yes", is_script=True).code == 0
     assert version_of(desk).startswith("omo 0.")
@@ -284,10 +284,10 @@ def test_where_the_directory_is_not_on_path_the_line_to_type_is_said(desk: Desk)
     desk.environ["SHELL"] = "/usr/bin/fish"
     assert "\n  fish_add_path '" in desk.omo("setup", "path").out
     desk.environ["PATH"] = f"{desk.launcher.parent}:{desk.environ['PATH']}"
-    assert desk.omo("setup", "path").out == f"{desk.launcher} is so already.\n"
+    assert desk.omo("setup", "path").says("setup-is-so-already", path=desk.launcher)
     assert (on_path(desk.probe).result, on_path(desk.probe).seen) == (OK, str(desk.launcher))
     desk.environ["PATH"] = desk.environ["PATH"].replace("/.local/bin:", "/.local/bin/:")
-    assert desk.omo("setup", "path").out == f"{desk.launcher} is so already.\n"
+    assert desk.omo("setup", "path").says("setup-is-so-already", path=desk.launcher)
 
 
 def test_a_directory_for_programs_that_is_on_path_is_taken(desk: Desk) -> None:
@@ -324,7 +324,7 @@ def test_the_agents_are_shown_by_name_and_the_next_step_after_them(desk: Desk) -
     assert texts.says(last, "adopt-nothing-was-done")
     assert texts.says(last, "setup-with-yes-it-is")
     done = desk.omo("setup", "codex", "--yes").out
-    assert done.splitlines()[-1].startswith("Done. Next, unless you did: open codex in a terminal and choose to trust")
+    assert texts.says(done.splitlines()[-1], "setup-choose-to-trust-the-hooks")
     assert [path.name for path in sorted(agents.iterdir())] == [f"omo-{name}.toml" for name in names]
     assert desk.omo("setup", "codex", "--yes").says("setup-has-agents-already", title="codex")
 
@@ -336,7 +336,7 @@ def test_an_agent_of_somebody_elses_is_not_overwritten_unsaid(desk: Desk) -> Non
     with (agents / "omo-qa.toml").open("a", encoding="utf-8") as file:
         file.write("# of an older version\n")
     shown = desk.omo("setup", "codex", is_script=True).out.splitlines()
-    assert shown[0] == f"writes 2 agents into {agents}:"
+    assert texts.says(shown[0], "setup-writes-agents", number=2, directory=f"{agents}:")
     assert [line.strip() for line in shown if "REPLACES" in line] == ["REPLACES omo-judge.toml, which is not omo's"]
     desk.omo("setup", "codex", "--yes")
     assert texts.says((agents / "omo-judge.toml").read_text(encoding="utf-8"), "host-written-by-omo-setup-codex")
@@ -361,10 +361,8 @@ def test_nothing_is_left_of_it(desk: Desk) -> None:
     asked = desk.omo("setup", "remove")
     assert asked.code == 3
     lines = asked.out.splitlines()
-    assert lines[:2] == [
-        "Work is on in these sessions, and nothing will hold them to it:",
-        f"  s1 in {desk.project}",
-    ]
+    assert texts.says(lines[0], "setup-nothing-will-hold-them")
+    assert lines[1] == f"  s1 in {desk.project}"
     assert asked.says("setup-removes-this-project-sessions-with")
     ran = desk.omo("setup", "remove", "--yes")
     assert ran.says("setup-now-plugin-in-claude-code")

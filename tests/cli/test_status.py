@@ -70,11 +70,13 @@ def test_another_session_by_as_much_of_its_id_as_is_unique(project: Project) -> 
 
 def test_sessions_that_are_off_are_listed_on_demand(project: Project) -> None:
     nothing = {"ok": True, "root": str(project.root), "sessions": [], "overrides": [], "problems": []}
-    assert (project.user("status").out, project.user("status", "--json").json) == (NOTHING, nothing)
+    assert project.user("status").situations == {"status-nothing-is-on"}
+    assert project.user("status", "--json").json == nothing
     arm(project, OTHER)
     project.user("stop-continuation", "--session", OTHER)
     project.now += 3 * 24 * 3600
-    assert project.user("status").out == f"{NOTHING}1 session is over: omo status --all\n"
+    shown = project.user("status")
+    assert shown.situations == {"status-nothing-is-on", "session-one-is-over"}
     assert f"session {OTHER}: ultrawork cancelled" in project.user("status", "--all").out
 
 
@@ -103,9 +105,7 @@ def test_a_gate_that_the_user_let_through_is_not_said_to_pass(project: Project) 
     project.prompt("/omo:pin tests -- false")
     project.agent("gate", "run")
     project.prompt("/omo:allow tests")
-    assert (
-        "would be sent back, because no gate is open, and omo ulw done has not ended it" in project.user("status").out
-    )
+    assert project.user("status").says("status-no-gate-open-but-not-ended")
 
 
 def test_ultrawork_status_names_the_work(project: Project) -> None:
@@ -120,7 +120,7 @@ def test_ultrawork_status_names_the_work(project: Project) -> None:
 def test_an_end_on_a_word_alone_has_no_proof_that_could_be_missing(project: Project) -> None:
     project.agent("ulw", "start")
     project.write("value", "new\n")
-    assert project.agent("ulw", "done", "--because", "the value holds what was asked").code == 0
+    project.check("ulw", "done", "--because", "the value holds what was asked")
     shown = project.agent("status").out
     assert texts.says(shown.splitlines()[0], "status-session-finished-here")
     assert project.agent("report").out.splitlines()[0].removesuffix(".") in shown

@@ -21,11 +21,12 @@ TWO = "@goal: Parse\nRead the file.\n@goal: Check\nCheck each row."
 MOST_PROCESSES = 10
 IDENTITY = ["-c", "user.name=omo", "-c", "user.email=omo@example.org", "-c", "commit.gpgsign=false"]
 # Each is read once. Who appends looks at the end again under the lock: a file of evidence twice, what lies in the tree
-# when the next goal begins, the goal, and the session, whose row is read again too.
+# when the next goal begins, the goal, and the session, whose row is read again too. Before all that a command looks
+# whether the session's ledger is whole.
 MOST_READS = {
     "evidence/ledger.jsonl": 4,
     "evidence/mark.json": 4,
-    "runtime.local.json": 3,
+    "runtime.local.json": 4,
     f"sessions/{SESSION}/events.jsonl": 3,
     f"sessions/{SESSION}/goal/ledger.jsonl": 1,
     f"sessions/{SESSION}/goal/mark.json": 1,

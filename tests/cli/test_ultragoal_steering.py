@@ -84,7 +84,7 @@ def test_a_refused_steering_has_a_row_and_a_remedy(planned: Project, typed: tupl
     ran = planned.agent("ultragoal", "steer", *typed)
     assert ran.code == code
     is_unknown = not typed or bool({"please", "--priority", "complete_goal"} & set(typed))
-    assert ("is no way to steer" in ran.err) is is_unknown
+    assert ran.says("ultragoal-is-no-way-to-steer-what") is is_unknown
     assert "fix:" in ran.err
     assert rows(planned)[-1]["kind"] == "steering_rejected"
 
@@ -119,7 +119,7 @@ def test_a_review_blocker_is_named_truthfully(planned: Project) -> None:
     assert (first["goal_id"], first["deduplicated"], first["blocked_goal_status"]) == ("G003", False, "review_blocked")
     assert (again["goal_id"], again["deduplicated"]) == ("G003", True)
     planned.agent(*typed, "A third one.")
-    assert planned.agent(*typed, "A fourth one.").code == 3
+    planned.check(*typed, "A fourth one.", code=3)
 
 
 def review(project: Project, *typed: str, qa: object = None) -> Any:

@@ -97,7 +97,7 @@ def test_the_only_goal_need_not_be_named_and_is_filed_as_it_is_begun(project: Pr
     project.write("parser.py", "def parse(text): return [text]\n")
     assert project.agent("verify", "begin").says("verify-goal-goes-on-attempt-of", name="G1")
     add(project, id="G2")  # only filed: the session is held to the other
-    assert project.agent("verify", "finish", "--summary", SUMMARY).code == 0
+    project.check("verify", "finish", "--summary", SUMMARY)
     assert project.agent("verify", "begin", "--json").json["goal"] == "G2"
     add(project, id="G3", verification={"checks": [path_check("more.py")]})
     begin(project, "G3")
@@ -203,7 +203,7 @@ def test_output_of_a_predecessor_is_shown_as_quoted_data(project: Project) -> No
 
 
 def test_the_users_leg_is_visible_in_every_list(project: Project) -> None:
-    block = {"outcomes": ["drafted", "signed by the user"], "outcomes_agent_leg": ["drafted"]}
+    block = {"outcomes": ["drafted", "user signs"], "outcomes_agent_leg": ["drafted"]}
     add(project, participants=["agent", "user"], verification=block)
     begin(project)
     project.write("parser.py", "a draft\n")
@@ -211,9 +211,9 @@ def test_the_users_leg_is_visible_in_every_list(project: Project) -> None:
     done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["state"], done.json["goal_completed"]) == (0, "agent-leg-complete", False)
     assert next_stop(project) == "done"
-    assert project.agent("verify", "status").says("verify-agent-leg-complete-left-for-user-by", to="signed", by="user")
+    assert project.agent("verify", "status").says("verify-leg-left-for-the-user", goal="G1", what="user signs")
     leg = project.agent("verify", "status", "G1", "--json").json["users_leg"]
-    assert leg == {"state": "pending", "outcomes": ["signed by the user"]}
+    assert leg == {"state": "pending", "outcomes": ["user signs"]}
     assert project.user(*FINISH).code == 0
     assert project.agent("verify", "status", "G1", "--json").json["status"] == "completed"
 
@@ -266,9 +266,10 @@ def test_only_the_user_reopens(project: Project) -> None:
     assert project.agent(*FINISH).says("run-only-user-can-open-it-again")
     assert next_stop(project) == "waiting"
     assert project.agent("next", "--json").json["next"]["command"] == "omo verify begin G1 --again WHY"
-    assert project.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
+    project.check("verify", "begin", "G1", "--again", "a good reason", code=3)
     reopened = project.user("verify", "begin", "G1", "--again", "the disk was full")
-    assert (reopened.code, "begun (attempt 1 of 1)" in reopened.out) == (0, True)
+    assert reopened.code == 0
+    assert reopened.says("verify-goal-attempt-of", what="begun", fail_count=1, most_rounds=1)
 
 
 def test_a_goal_whose_beginning_is_lost_ends_and_is_filed_anew(project: Project) -> None:

@@ -134,8 +134,8 @@ def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(project: Proje
         ("user", "", "The wheel is there.", reason),
     ]
     assert Journal(str(Path(project.state, BY_KIND["verify"].claims)), project.state).problems() == []
-    assert project.agent("status").says("verify-override-is-there-let-stand-by", word="wheel")
-    assert project.agent("report", "--md").says("verify-claim-let-stand-is-there-let", word="wheel")
+    assert project.agent("status").says("verify-override-of-claim")
+    assert project.agent("report", "--md").says("verify-claim-let-stand-in-report")
 
 
 def test_status_names_a_claim_that_stands_once_also_beside_its_goal(project: Project) -> None:
@@ -241,7 +241,7 @@ def test_a_question_stays_open_until_its_statement_is_claimed_and_holds(project:
 def test_a_claim_of_an_earlier_attempt_is_filed_again(project: Project) -> None:
     begun(project, verification={"checks": [path_check("more.py"), "Is it readable?"]})
     claim(project, STATEMENT, "--goal", "G1", "--contains", "def parse", "--in", "parser.py")
-    assert project.agent("verify", "finish", "G1", "--summary", SUMMARY).code == 3
+    project.check("verify", "finish", "G1", "--summary", SUMMARY, code=3)
     assert project.agent("verify", "begin", "G1").code == 0
     assert answer(project, "q1", {**q1(), "statement": STATEMENT}).code == 3
 

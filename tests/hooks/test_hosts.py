@@ -11,6 +11,7 @@ import pytest
 from omo import hosts
 from omo.hooks import main, prompt, stop
 from omo.hosts import Answer, Event, Host, claude
+from tests import texts
 
 NOW = 1_790_000_000.0
 
@@ -47,13 +48,16 @@ def sent(project: Path, name: str, handle: main.Handler, now: float, **fields: s
 
 def test_a_host_of_its_own_arms_holds_and_lets_go(tmp_path: Path) -> None:
     on = sent(tmp_path, "user-prompt-submit", prompt.handle, NOW, typed="$omo:ulw fix it")
-    assert on.startswith("allow||[omo] The user turned ultrawork on")
+    said = on.removeprefix("allow||")
+    assert said != on
+    assert texts.says(said, "prompt-turned-on")
     assert "$omo:stop-continuation ends it" in on
     held = sent(tmp_path, "stop", stop.handle, NOW + 60)
     assert held.startswith("keep-going|Ultrawork active")
-    assert "The user stops this with $omo:stop-continuation." in held
+    assert texts.says(held.partition("|")[2].rstrip("|"), "stop-way-out")
+    assert "$omo:stop-continuation" in held
     off = sent(tmp_path, "user-prompt-submit", prompt.handle, NOW + 90, typed="$omo:stop-continuation")
-    assert off.startswith("end-prompt|omo: ultrawork is off.")
+    assert texts.says(off.removeprefix("end-prompt|").rstrip("|"), "prompt-cancelled-told", works="ultrawork")
     assert sent(tmp_path, "stop", stop.handle, NOW + 120) == "allow|||"
 
 

@@ -107,7 +107,7 @@ def test_a_shell_command_is_parsed_only_where_it_could_matter(host: Host) -> Non
         return "omo.shell" in imported(host, "PreToolUse", "pre-tool-use", **fields)
 
     open_run(host)
-    assert parses("cd x; omo goal pause")
+    assert parses("ls; omo goal pause")
     assert not parses("omo gate run; ls")
     assert not parses("git commit -m 'pause'")
 

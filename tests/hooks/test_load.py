@@ -111,7 +111,7 @@ def test_a_stop_waits_for_a_lock_as_long_as_it_has_time(
 def test_a_stop_that_waited_in_vain_tells_the_user(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     path = paths.session_lock(host.state, host.session)
     answer = stop_while_held(host, monkeypatch, path, float("inf"))
-    assert "this turn is not held" in answer.message
+    assert answer.says_to_user("stop-state-not-usable")
     assert path in answer.message
     assert f"stop Busy: {path}" in Path(paths.log_file(host.state)).read_text("utf-8")
 

@@ -9,7 +9,7 @@ from tests.project import SESSION, Project
 
 pytestmark = pytest.mark.usefixtures("laps")
 
-NOTE = "@goal: Note\nWrite a note.\n"
+NOTE = "@goal: Note\nWrite.\n"
 
 
 def asked(project: Project) -> dict[str, object]:

@@ -177,7 +177,7 @@ def test_with_much_on_a_compaction_still_tells_workflow_item_and_command(host: H
     assert len(told.stdout.strip()) <= 560  # 150 tokens, with what the host writes before it
     host.prompt("wait")
     told = host.send("SessionStart", source="compact")
-    assert told.says_to_agent("prompt-paused-do-not-go-on", works="ultrawork is paused, ultragoal")
+    assert told.says_to_agent("prompt-all-paused-do-not-go-on", first="ultrawork", second="ultragoal")
 
 
 @pytest.mark.parametrize("source", ["resume", "compact"])

@@ -163,9 +163,10 @@ def test_tests_that_nobody_pinned_are_asked_about_each_by_its_file(host: Host) -
     host.prompt("ulw fix it")
     for part in ("api", "lib"):
         host.write(f"{part}/work.py", "1\n")
-    asked = bash(host, "omo ulw done").json
-    assert "runs make test (api/Makefile), make test (lib/Makefile), also with" in asked["systemMessage"]
-    assert "permissionDecision" not in asked.get("hookSpecificOutput", {})
+    asked = bash(host, "omo ulw done")
+    runs = "make test (api/Makefile), make test (lib/Makefile)"
+    assert asked.says_to_user("tool-proof-is-announced", runs=runs)
+    assert "permissionDecision" not in asked.json.get("hookSpecificOutput", {})
     for part in ("api", "lib"):
         host.prompt(f"/omo:pin {part} -- make -C {part} test")
     assert decided(bash(host, "omo ulw done")) == "allow"

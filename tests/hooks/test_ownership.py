@@ -75,7 +75,7 @@ def test_a_stranger_s_state_goes_aside_when_the_user_turns_something_on(host: Ho
     """It lies in the commit as it is, so nobody works in it."""
     arm(host)
     clone = committed_clone(host, tmp_path / "theirs")
-    assert clone.prompt("ulw do it", env=SHOWS, session_id="new").says_to_user("state-moved-aside")
+    assert clone.prompt("ulw again", env=SHOWS, session_id="new").says_to_user("state-moved-aside")
     (aside,) = (clone.project / ".sisyphus" / "cc-omo.aside").glob("[0-9]*")
     assert (aside / "runtime.local.json").exists()
     assert "tests" not in pins(clone)
@@ -101,7 +101,7 @@ def test_a_state_that_looks_alive_is_left_alone_and_both_ways_are_named(host: Ho
     clone = at(host, tmp_path / "theirs")
     (clone.project / ".sisyphus" / "cc-omo" / "id").write_text("0" * 32 + "\n")
     before = snapshot(clone.project)
-    said = clone.prompt("ulw do it", env=SHOWS, session_id="new")
+    said = clone.prompt("ulw again", env=SHOWS, session_id="new")
     assert said.says_to_user("prompt-not-turned-on-foreign", state=clone.state)
     clone.stop(session_id="new").assert_silent()
     assert snapshot(clone.project) == before
@@ -120,7 +120,7 @@ def test_an_agents_client_moves_no_state_aside(host: Host, tmp_path: Path) -> No
     arm(host)
     clone = committed_clone(host, tmp_path / "theirs")
     before = snapshot(clone.project)
-    clone.prompt("ulw do it", session_id="new", env={"CODEX_CI": "1"})
+    clone.prompt("ulw again", session_id="new", env={"CODEX_CI": "1"})
     clone.stop(session_id="new", env={"CODEX_CI": "1"}).assert_silent()
     assert snapshot(clone.project) == before
 
@@ -145,7 +145,7 @@ def test_what_is_not_adopted_is_moved_aside(host: Host, tmp_path: Path) -> None:
     assert Project(clone.project).user("adopt", "--not", "--yes").code == 0
     assert not (clone.project / ".sisyphus" / "cc-omo").exists()
     assert Project(clone.project).user("adopt").says("adopt-empty")
-    clone.prompt("ulw do it", session_id="new")
+    clone.prompt("ulw again", session_id="new")
     assert clone.stop(session_id="new").blocks
 
 
@@ -204,7 +204,7 @@ def test_a_link_in_the_project_leads_to_nobody_s_state(host: Host, tmp_path: Pat
     (clone.project / ".sisyphus").symlink_to(host.project / ".sisyphus")
     assert standing(clone.project) == ownership.LINKED
     before = snapshot(host.project)
-    said = clone.prompt("ulw do it", env=SHOWS, session_id="new")
+    said = clone.prompt("ulw again", env=SHOWS, session_id="new")
     assert said.says_to_user("prompt-not-turned-on-linked", link=clone.project / ".sisyphus")
     clone.stop().assert_silent()
     assert snapshot(host.project) == before
@@ -217,7 +217,7 @@ def test_a_worktree_has_a_state_of_its_own_and_takes_it_along_when_it_is_moved(h
     host.git("worktree", "add", "-q", str(tmp_path / "tree"))
     beside = at(host, tmp_path / "tree")
     assert standing(beside.project) == ownership.FOREIGN, "what git brought there is a copy"
-    beside.prompt("ulw do it", session_id="second")
+    beside.prompt("ulw again", session_id="second")
     assert beside.stop(session_id="second").blocks
     host.git("worktree", "move", "--force", str(beside.project), str(tmp_path / "moved"))
     assert at(host, tmp_path / "moved").stop(session_id="second").blocks
@@ -231,10 +231,10 @@ def test_a_container_and_its_host_take_turns(host: Host, tmp_path: Path) -> None
     os.mkdir(homes["container"])
     container = at(host, host.project)
     container.environ["HOME"] = homes["container"]
-    said = container.prompt("ulw do it", session_id="inside", env=SHOWS)
+    said = container.prompt("ulw again", session_id="inside", env=SHOWS)
     assert said.says_to_user("prompt-not-turned-on-foreign"), "the host may be at work"
     age(host.project)
-    said = container.prompt("ulw do it", session_id="inside", env=SHOWS)
+    said = container.prompt("ulw again", session_id="inside", env=SHOWS)
     assert said.says_to_user("state-moved-aside")
     assert container.stop(session_id="inside").blocks
     assert "tests" not in json.dumps(container.events("inside"))
@@ -459,14 +459,14 @@ def test_state_of_an_earlier_omo_lets_go_and_its_pins_are_offered(host: Host) ->
     arm(host)
     runtime_file = Path(host.state, "runtime.local.json")
     text = runtime_file.read_text()
-    runtime_file.write_text(text.replace('{"version": 3', '{"version": 1', 1))
+    runtime_file.write_text(text.replace('{"version": 4', '{"version": 1', 1))
     Path(host.state, "id").unlink()
     said = host.stop(env=SHOWS)
     assert said.says_to_user("state-of-an-earlier-omo")
     assert "\n  /omo:pin tests -- true" in said.message
     assert said.says_to_user("hook-nothing-holds")
     host.stop(env=SHOWS).assert_silent()
-    host.prompt("ulw do it")
+    host.prompt("ulw again")
     assert host.stop().blocks
 
 
@@ -500,7 +500,7 @@ RECORDS = st.one_of(
     st.fixed_dictionaries(
         {},
         optional={
-            "version": st.sampled_from([1, 2, "1", None]),
+            "version": st.sampled_from([1, 2, 3, "1", None]),
             "live": ODD,
             "path": st.one_of(ODD, st.sampled_from(["/", "/etc", "relative", "STATE"])),
             "name": st.one_of(ODD, st.sampled_from(["/", "/etc", "../..", "STATE"])),
@@ -512,7 +512,7 @@ RECORDS = st.one_of(
 ROWS = st.one_of(
     st.binary(max_size=80),
     st.fixed_dictionaries(
-        {"version": st.sampled_from([1, 2, 3, "2", None])},
+        {"version": st.sampled_from([1, 2, 3, 4, "2", None])},
         optional={
             "sessions": st.one_of(
                 ODD,

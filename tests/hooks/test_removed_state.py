@@ -231,7 +231,7 @@ def test_a_run_that_is_taken_up_takes_its_marker_along_until_it_is_cleared(host:
     after_a_command(host)
     assert recorded() == [SESSION]
     shell.check("resume", SESSION, "--session", "heir", by="user")
-    assert host.stop().says_to_user("end-taken-over", heir="heir", work="laps")
+    assert host.stop().says_to_user("end-taken-over", by="heir")
     assert recorded() == ["heir"]
     shell.check("state", "clear", "--mode", "laps", "--session", "heir", "--force", by="user")
     assert recorded() == []
@@ -248,7 +248,8 @@ def test_a_row_that_somebody_took_out_is_told_like_a_removed_state(host: Host) -
 @pytest.mark.parametrize("home", ["", "relative", "/nonexistent", "/dev/null"])
 def test_without_a_place_outside_nothing_is_on_and_the_variable_is_named(host: Host, home: str) -> None:
     host.environ["HOME"] = home
-    assert host.prompt("ulw fix it", env=CLAUDE).says_to_user("prompt-not-turned-on-nowhere", project=host.project)
+    answer = host.prompt("ulw fix it", env=CLAUDE)
+    assert answer.says_to_user("prompt-not-turned-on-nowhere", project=host.project)
     host.stop().assert_silent()
     assert not (host.project / ".sisyphus").exists()
 

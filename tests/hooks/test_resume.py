@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ import pytest
 
 from omo.state import ownership, paths
 from omo.workflows.ultrawork.prove import Proof, Prover
+from tests import texts
 from tests.project import IDENTITY, LIMITS, SESSION, Project
 from tests.terminal import terminal
 from tests.ultragoal.project import TWO
@@ -21,6 +21,8 @@ from tests.ultragoal.project import TWO
 pytestmark = pytest.mark.usefixtures("laps")
 
 NEXT = "next-conversation"
+TAKEN_UP = "prompt-taken-up-goes-on"
+ONE_GATE, TWO_GOALS = "ultrawork (1 of 1 open)", "ultragoal (2 of 2 open)"
 LIMIT = "You've hit your session limit · resets 3pm"
 
 
@@ -70,14 +72,14 @@ def commit_base(project: Project) -> None:
 def test_a_conversation_that_is_over_is_offered_in_one_line(project: Project) -> None:
     begun(project)
     project.now += 2 * 3600
-    assert starts(project) == (
-        "omo: pinned by you in this project: tests: sh -c 'test -f done.txt'. /omo:unpin NAME takes one away.\n"
-        "omo: left open in another conversation, 2 h ago: ultrawork (1 of 1 open), ultragoal (2 of 2 open), "
-        'for "ulw write done.txt". '
-        f"/omo:resume takes it up; to let it go, in a terminal: omo stop-continuation --session {SESSION}"
-    )
+    pins, offer = starts(project).splitlines()
+    pinned = "tests: sh -c 'test -f done.txt'"
+    works = f'{ONE_GATE}, {TWO_GOALS}, for "ulw write done.txt"'
+    assert texts.says(pins, "prompt-pins-hold", pins=pinned)
+    assert texts.says(offer, "prompt-left-open", idle="2 h ago", works=works)
+    assert texts.says(offer, "prompt-way-to-let-go", name=SESSION)
     assert project.user("stop-continuation", "--session", SESSION).code == 0
-    assert starts(project).startswith("omo: pinned by you in this project: ")
+    assert texts.says(starts(project), "prompt-pins-hold")
     assert "left open" not in starts(project)
 
 
@@ -121,20 +123,18 @@ def test_what_is_over_or_given_up_is_not_offered_and_what_a_breaker_let_go_is(pr
     project.environ["OMO_MAX_STOP_BLOCKS"] = "1"
     project.prompt("ulw do it", env={"CLAUDE_PID": GONE})
     assert project.stop().blocks
-    assert "1 block without verified progress" in project.stop(stop_hook_active=True).json["systemMessage"]
-    assert "left open in another conversation" in starts(project)
+    assert project.stop(stop_hook_active=True).says_to_user("end-no-progress-after-one")
+    assert texts.says(starts(project), "prompt-left-open")
     assert "ultrawork" in types(project)[0]
     assert project.stop(session=NEXT).blocks
-    project.check("ulw", "done", "--because", "it is done as asked", session=NEXT)
+    project.check("ulw", "done", "--because", "done-as-asked", session=NEXT)
     assert starts(project, session="third") == ""
-    assert "“it is done as asked”" in project.stop(session=NEXT).message
+    assert "“done-as-asked”" in project.stop(session=NEXT).message
     project.check("ultragoal", "create-goals", "--brief", TWO)
     project.check("state", "clear", "--mode", "ultragoal", "--force")
-    assert re.fullmatch(
-        r"omo: ended, not proven: the agent cleared the ultragoal plan \S+ with 2 open. That was in another "
-        rf"conversation, just now; in a terminal omo report --session {SESSION} shows what was seen.",
-        starts(project, session="third"),
-    )
+    told = starts(project, session="third")
+    assert texts.says(told, "end-plan-cleared", open=2)
+    assert texts.says(told, "end-elsewhere", ago="just now", session=SESSION)
     assert starts(project, session="third") == ""
     assert '"left"' not in Path(paths.runtime_file(project.state)).read_text()
 
@@ -142,12 +142,6 @@ def test_what_is_over_or_given_up_is_not_offered_and_what_a_breaker_let_go_is(pr
 # An end that no Stop has told
 
 
-DONE = (
-    "omo: done, proven: gate tests (sh -c 'test -f done'), pinned by the user, fails without the work (exit 1) and "
-    "passes with it; how many tests ran is unknown, on the files as they were at 17:20:04. "
-)
-ELSEWHERE = f"just now; in a terminal omo report --session {SESSION} shows what was seen."
-HERE = "/omo:report shows the evidence."
 AT_THE_DESK = {"CLAUDECODE": "1", "CLAUDE_PID": GONE}
 
 
@@ -161,29 +155,42 @@ def ended(project: Project, client: str = GONE) -> None:
     project.check("ulw", "done")
 
 
+def tells_end(text: str) -> bool:
+    return texts.says(text, "end-proven-by-gate", gate="tests", clock="17:20:04")
+
+
+def tells_end_here(text: str) -> bool:
+    return tells_end(text) and texts.says(text, "end-report-shows-evidence")
+
+
 def test_an_end_before_the_client_was_killed_is_told_to_the_next_conversation_once(project: Project) -> None:
     ended(project)
-    unheard = starts(project, "compact", session="third")
+    unheard = [starts(project, "compact", session="third")]
     of_an_agent = {**AT_THE_DESK, "CLAUDE_CODE_SESSION_ID": SESSION, "OMO_OUTER_SESSION": SESSION}
-    unheard += project.hook("session-start", session="inner", source="startup", env=of_an_agent).message
-    assert starts(project).partition("\n")[0] == f"{DONE}That was in another conversation, {ELSEWHERE}"
-    assert DONE not in starts(project) + starts(project, "resume", session=SESSION) + unheard
+    unheard.append(project.hook("session-start", session="inner", source="startup", env=of_an_agent).message)
+    heard = starts(project).partition("\n")[0]
+    assert tells_end(heard)
+    assert texts.says(heard, "end-elsewhere", ago="just now", session=SESSION)
+    unheard += [starts(project), starts(project, "resume", session=SESSION)]
+    assert not any(tells_end(text) for text in unheard)
     project.stop(env=AT_THE_DESK).assert_silent()
     assert project.events()[-1]["rule"] == "done"
 
 
 def test_an_end_is_told_to_who_comes_back_to_its_conversation(project: Project) -> None:
     ended(project)
-    assert starts(project, "resume", session=SESSION) == DONE + HERE
-    assert DONE not in starts(project) + starts(project, "resume", session=SESSION)
+    assert tells_end_here(starts(project, "resume", session=SESSION))
+    assert not tells_end(starts(project))
+    assert not tells_end(starts(project, "resume", session=SESSION))
 
 
 @pytest.mark.parametrize("typed", ["and now?", "/omo:status", "/omo:stop-continuation"])
 def test_an_end_in_a_turn_that_was_interrupted_is_told_beside_the_next_prompt(project: Project, typed: str) -> None:
     ended(project)
     answer = project.prompt(typed, env=AT_THE_DESK)
-    assert (answer.json["reason"] if answer.blocks else answer.message).startswith(DONE + HERE)
-    assert DONE not in project.prompt(typed, env=AT_THE_DESK).stdout + project.stop(env=AT_THE_DESK).stdout
+    assert tells_end_here(answer.json["reason"] if answer.blocks else answer.message)
+    for later in (project.prompt(typed, env=AT_THE_DESK), project.stop(env=AT_THE_DESK)):
+        assert not later.says_to_user("end-proven-by-gate")
 
 
 def test_an_end_is_left_to_the_stop_of_a_turn_that_still_runs(project: Project) -> None:
@@ -192,9 +199,10 @@ def test_an_end_is_left_to_the_stop_of_a_turn_that_still_runs(project: Project) 
     said = {"type": "assistant", "timestamp": "2026-02-22T17:20:04.500Z", "message": {"content": []}}
     turn = project.write("t.jsonl", f"{json.dumps(asked)}\n{json.dumps(said)}\n")
     fields = {"env": {**AT_THE_DESK, "CLAUDE_PID": ALIVE}, "prompt_id": "p1", "transcript_path": str(turn)}
-    assert DONE not in project.prompt("thanks", **fields).stdout + starts(project)
+    assert not project.prompt("thanks", **fields).says_to_user("end-proven-by-gate")
+    assert not tells_end(starts(project))
     turn.unlink()
-    assert project.stop(env=AT_THE_DESK).message == DONE + HERE
+    assert tells_end_here(project.stop(env=AT_THE_DESK).message)
 
 
 def test_an_end_is_left_to_the_stop_after_a_notice_of_the_host(project: Project) -> None:
@@ -202,30 +210,32 @@ def test_an_end_is_left_to_the_stop_after_a_notice_of_the_host(project: Project)
     ended(project)
     project.prompt("<task-notification><status>completed</status></task-notification>", env=AT_THE_DESK).assert_silent()
     project.write("done", "otherwise\n")
-    assert "files changed since it was called done: done" in project.stop(env=AT_THE_DESK).json["reason"]
+    assert project.stop(env=AT_THE_DESK).says_to_agent("stop-files-changed", files="done")
 
 
 def test_an_end_is_held_against_the_files_wherever_it_is_told(project: Project) -> None:
     ended(project)
     project.write("done", "otherwise\n")
     told = starts(project)
-    assert told.startswith("omo: finished on the agent's word: gate tests ")
-    assert "; files changed since it was called done: done. That was in another" in told
+    assert texts.says(told, "end-on-agents-word")
+    assert texts.says(told, "end-files-changed", files="done")
+    assert texts.says(told, "end-elsewhere", session=SESSION)
 
 
 def test_an_end_that_the_ledger_does_not_vouch_for_is_told_as_such(project: Project) -> None:
     project.prompt("ulw write the program done", env={"CLAUDE_PID": GONE})
     path = Path(paths.runtime_file(project.state))
-    path.write_text(path.read_text().replace('"state":"active"', '"state":"done"'))
-    assert starts(project).startswith("omo: ended, not proven: the state calls it done, and the ledger does not")
+    path.write_text(path.read_text().replace('"state":"active"', '"state":"ended"'))
+    assert texts.says(starts(project), "end-ledger-says-otherwise")
 
 
 def test_of_what_ended_beside_open_work_both_are_said(project: Project) -> None:
     ended(project)
     project.check("ultragoal", "create-goals", "--brief", TWO)
+    said = ("end-proven-by-gate", "prompt-pins-hold", "prompt-left-open")
     lines = starts(project).splitlines()
-    assert [line.partition(":")[2][:14] for line in lines] == [" done, proven:", " pinned by you", " left open in "]
-    assert types(project)[0].startswith(f"omo: taken up from session {SESSION}: ultragoal (2 of 2 open) goes on.")
+    assert [texts.says(line, situation) for line, situation in zip(lines, said, strict=True)] == [True] * 3
+    assert texts.says(types(project)[0], TAKEN_UP, source=SESSION, works=TWO_GOALS)
 
 
 # Taken up
@@ -235,8 +245,8 @@ def test_of_what_ended_beside_open_work_both_are_said(project: Project) -> None:
 def test_a_ulw_without_a_task_takes_up_what_is_offered_where_nothing_was_on(project: Project, typed: str) -> None:
     commit_base(project)
     project.prompt("ulw write the program done", env={"CLAUDE_PID": ALIVE})
-    assert types(project, typed, session="beside")[0].startswith("omo: ultrawork is on: "), "somebody is at it"
-    assert types(project, "ulw another thing", session="third")[0].startswith("omo: ultrawork is on: ")
+    assert texts.says(types(project, typed, session="beside")[0], "prompt-on"), "somebody is at it"
+    assert texts.says(types(project, "ulw x", session="third")[0], "prompt-on")
     for session in ("beside", "third"):
         project.prompt("/omo:stop-continuation", session=session)
     project.prompt("continue", env={"CLAUDE_PID": GONE})
@@ -244,11 +254,12 @@ def test_a_ulw_without_a_task_takes_up_what_is_offered_where_nothing_was_on(proj
         "t.jsonl", json.dumps({"type": "assistant", "timestamp": "2026", "message": {"content": []}})
     )
     fields = {"session": "fourth", "transcript_path": str(talked), "env": {"CLAUDECODE": "1"}}
-    assert project.prompt(typed, **fields).message.startswith("omo: ultrawork is on: "), "they talked of something else"
+    assert project.prompt(typed, **fields).says_to_user("prompt-on"), "they talked of something else"
     project.prompt("/omo:stop-continuation", session="fourth")
     line, context = types(project, typed)
-    assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork goes on.")
-    assert 'for ultrawork: "ulw write the program done"' in context
+    task = "ulw write the program done"
+    assert texts.says(line, TAKEN_UP, source=SESSION, works="ultrawork")
+    assert texts.says(context, "resume-own-words", workflow="ultrawork", text=task)
     assert project.stop(session=NEXT).blocks
 
 
@@ -258,22 +269,19 @@ def test_what_was_seen_there_still_proves_here(project: Project) -> None:
     project.prompt("/omo:pin tests -- sh -c 'test -f done'", env={"CLAUDE_PID": GONE})
     assert project.agent("gate", "run").code == 3
     line, context = types(project)
-    assert (
-        line
-        == f"omo: taken up from session {SESSION}: ultrawork (1 of 1 open) goes on. /omo:stop-continuation ends it."
-    )
-    assert "Open gates, 1 of 1: tests." in context
-    assert "The user turned ultrawork on" in context
-    assert "(pinned: tests: sh -c 'test -f done')" in context
+    assert texts.says(line, TAKEN_UP, source=SESSION, works=ONE_GATE)
+    assert texts.says(context, "stop-gates-open", left=1, total=1, names="tests")
+    assert texts.says(context, "prompt-turned-on")
+    assert texts.says(context, "hook-pinned", gate="tests")
     project.write("done")
     project.check("gate", "run", session=NEXT)
     ended = project.check("ulw", "done", "--json", session=NEXT).json["outcome"]
     assert ended["verdict"] == "proven"
-    assert "fails without the work" in ended["why"]
+    assert "without the" in ended["why"]
     project.stop(session=NEXT)
-    shown = project.user("status").out
-    assert f"session {NEXT}: ultrawork done, proven" in shown, "and not the conversation that it was taken from"
-    assert SESSION not in shown
+    shown = project.user("status")
+    assert shown.says("status-session-proven", session=NEXT), "and not the conversation that it was taken from"
+    assert SESSION not in shown.out
     assert project.user("ledger", "verify", "--session", NEXT).code == 0
     assert project.user("ledger", "verify", "--session", SESSION).code == 0
 
@@ -281,29 +289,27 @@ def test_what_was_seen_there_still_proves_here(project: Project) -> None:
 def test_the_model_is_told_the_task_as_it_was_typed_wherever_it_takes_it_up(project: Project) -> None:
     commit_base(project)
     task = 'ulw fix mean() for empty lists: "no" guesses'
-    quoted = '"ulw fix mean() for empty lists: \\"no\\" guesses"'
-    words = f"The user's own words, for ultrawork: {quoted}."
+    quoted = 'ulw fix mean() for empty lists: \\"no\\" guesses'
     project.prompt(task, env={"CLAUDE_PID": GONE})
     project.prompt("ulw and for one element too", env={"CLAUDE_PID": GONE})
-    both = words[:-1] + ', later "ulw and for one element too".'
-    assert both in types(project)[1]
-    assert both in project.agent("next", session=NEXT).out
-    compacted = project.hook("session-start", session=NEXT, source="compact").stdout
-    assert both in compacted
+    shown = [types(project)[1], project.agent("next", session=NEXT).out]
+    shown.append(project.hook("session-start", session=NEXT, source="compact").stdout)
     project.now += 16 * 60
-    assert both in project.check("resume", session="third").out
+    shown.append(project.check("resume", session="third").out)
+    both = {"text": quoted, "later": "ulw and for one element too"}
+    assert [texts.says(text, "resume-own-words-later", workflow="ultrawork", **both) for text in shown] == [True] * 4
     assert project.check("resume", "--json", session="third", code=3).out
     project.check("ulw", "done", "--because", "it is done as asked", session="third")
-    project.prompt("ulw now the median", session="third")
-    out = project.agent("next", session="third").out
-    assert 'for ultrawork: "ulw now the median".' in out, "what was typed for the run before is not the task"
+    project.prompt("ulw median", session="third")
+    shown_next = project.agent("next", session="third")
+    assert shown_next.says("resume-own-words", workflow="ultrawork", text="ulw median"), "not what was typed before"
 
 
 @pytest.mark.parametrize("name", ["ultragoal", "laps"])
 def test_a_workflow_is_taken_up_with_what_was_typed_for_it(project: Project, name: str) -> None:
     commit_base(project)
     environ = {"CLAUDE_PID": GONE}
-    project.prompt(f"/omo:{name} an older matter", env=environ)
+    project.prompt(f"/omo:{name} an-older-matter", env=environ)
     project.prompt(f"/omo:{name} make add right " + "and so on " * 500, env=environ)
     if name == "ultragoal":
         project.check("ultragoal", "create-goals", "--brief", TWO)
@@ -311,8 +317,9 @@ def test_a_workflow_is_taken_up_with_what_was_typed_for_it(project: Project, nam
         criteria = {"criteria": [{"id": "C1", "description": "it is there", "checks": ["Is it there?"]}]}
         project.check("laps", "start", "--criteria", str(project.write("criteria.json", json.dumps(criteria))))
     context = types(project)[1]
-    assert f"The user's own words, for {name}: \"make add right and so on" in context
-    assert "an older matter" not in context
+    assert texts.says(context, "resume-own-words", workflow=name)
+    assert '"make add' in context
+    assert "an-older-matter" not in context
     assert len(context) < 4000
 
 
@@ -324,14 +331,15 @@ def test_a_conversation_that_was_handed_over_is_live_nowhere(project: Project) -
     project.stop(session=NEXT)
     assert [noted.session for noted in ownership.every()] == []
     shown = project.user("report", "--md")
-    assert "took ultrawork over" not in shown.out
-    assert f"session {NEXT}, the newest, none is live" in shown.err
+    assert "took ultrawork" not in shown.out
+    assert shown.says("command-newest-session", session=NEXT)
     before = {name: project.row(name) for name in (SESSION, NEXT)}
-    assert project.user("stop-continuation", "--all").out == f"No session of this project is live: {project.root}.\n"
+    assert project.user("stop-continuation", "--all").says("session-none-live", project=project.root)
     assert {name: project.row(name) for name in (SESSION, NEXT)} == before
     assert "left" not in Path(paths.runtime_file(project.state)).read_text().partition("\n")[0]
     assert starts(project, session="third") == ""
-    assert "took ultrawork over" in starts(project, "resume", session=SESSION), "who comes back there is told"
+    back = starts(project, "resume", session=SESSION)
+    assert texts.says(back, "end-taken-over", by=NEXT, run="ultrawork"), "who comes back there is told"
     project.stop().assert_silent()
 
 
@@ -355,7 +363,9 @@ def test_what_is_over_here_while_its_gates_run_is_not_called_done(
         return made
 
     monkeypatch.setattr(Prover, "proof", proof)
-    assert "ultrawork is not on in session" in project.agent("ulw", "done").err
+    ran = project.agent("ulw", "done")
+    assert ran.code == 3
+    assert ran.says("ulw-not-on", session=SESSION)
     assert "done" not in [row["kind"] for row in project.events()]
     assert project.row()["work"].get("ulw", {}).get("takenBy", NEXT) == NEXT
     monkeypatch.undo()
@@ -367,7 +377,7 @@ def test_who_says_continue_where_the_work_is_no_longer_is_told(project: Project)
     project.prompt("ulw write it", env=AT_THE_DESK)
     project.prompt("stop", env=AT_THE_DESK)
     types(project)
-    assert "took ultrawork over" in project.prompt("continue", env=AT_THE_DESK).message
+    assert project.prompt("continue", env=AT_THE_DESK).says_to_user("end-taken-over", by=NEXT, run="ultrawork")
     project.stop(env=AT_THE_DESK).assert_silent()
 
 
@@ -376,9 +386,9 @@ def test_who_was_killed_before_the_end_was_told_is_not_the_live_one(project: Pro
     project.prompt("ulw write it", env={"CLAUDE_PID": GONE})
     project.check("ulw", "done", "--because", "it is done as asked")
     project.prompt("ulw another thing", session=NEXT)
-    assert f"session {NEXT}, the only live one" in project.user("next").err
-    assert project.user("stop-continuation", "--all").out == f"Nothing holds {NEXT} any more.\n"
-    assert "finished on the agent's word" in project.stop().message
+    assert project.user("next").says("command-only-live-session", session=NEXT)
+    assert project.user("stop-continuation", "--all").says("session-nothing-holds-any-more", ended=NEXT)
+    assert project.stop().says_to_user("end-on-agents-word")
 
 
 @pytest.mark.parametrize(
@@ -398,11 +408,11 @@ def test_what_another_conversation_has_open_is_named_before_anything_new_is_begu
     goal = {"id": "G1", "title": "it is there", "verification": {"checks": ["Is it there?"]}}
     project.write("goal.json", json.dumps(goal))
     project.check(*begin)
-    line = f"session {SESSION} has {what} open; to take it up: omo resume {SESSION}"
-    ran = project.agent(*looks, session=NEXT)
-    assert line in ran.out + ran.err
-    ran = project.agent(*begin, session=NEXT)
-    assert line in ran.out + ran.err
+    for command in (looks, begin):
+        ran = project.agent(*command, session=NEXT)
+        said = ran.out + ran.err
+        assert f"session {SESSION} has {what} open; " in said
+        assert f"omo resume {SESSION}" in said
 
 
 def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project) -> None:
@@ -411,23 +421,25 @@ def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project
     project.prompt("/omo:allow tests")
     before = project.row()
     line, context = types(project, f"/omo:resume {run[:6]}")
-    assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork, ultragoal (2 of 2 open)")
-    assert "The skill omo:ultragoal has the rules of ultragoal." in context
+    both = "ultrawork, ultragoal (2 of 2 open)"
+    assert texts.says(line, TAKEN_UP, source=SESSION, works=both)
+    assert texts.says(context, "prompt-skill-has-the-rules", skill="ultragoal", kind="ultragoal")
     row = project.row(NEXT)
     assert (row["budget"], row["spent"]["agents"], row["later"]) == (before["budget"], 3, {"x": 1})
     assert (row["client"], row["ulw"]["stopBlocks"], row["ulw"]["limits"]) == (OF_THE_NEXT, 0, LIMITS)
     assert {kind: summary["run"] for kind, summary in row["work"].items()} == {
         kind: summary["run"] for kind, summary in before["work"].items()
     }
-    assert project.agent("gate", "list", "--json", session=NEXT).json["gates"][0]["status"] == "allowed by the user"
+    (gate,) = project.agent("gate", "list", "--json", session=NEXT).json["gates"]
+    assert gate["status"].startswith("allowed")
     assert project.agent("ultragoal", "status", session=NEXT).code == 0
     assert project.agent("goal", "get", "--json", session=NEXT).json["goal"]["status"] == "active"
     old = project.row()
     assert not {"budget", "spent", "later"} & set(old)
-    assert project.stop().json == {
-        "systemMessage": f"omo: ended, not proven: session {NEXT} took ultrawork over; "
-        f"session {NEXT} took ultragoal {run} over."
-    }
+    told = project.stop()
+    assert set(told.json) == {"systemMessage"}
+    taken = {"work": "ultrawork", "second": f"ultragoal {run}"}
+    assert told.says_to_user("end-taken-over-two", heir=NEXT, **taken)
     project.stop().assert_silent()
     assert project.agent("ultragoal", "complete-goals").code == 3
     assert project.stop(session=NEXT).blocks
@@ -438,9 +450,9 @@ def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project
 def test_back_and_forth_no_row_is_kept_twice_and_the_users_pin_stays(project: Project) -> None:
     commit_base(project)
     begun(project)
-    project.change_row(lambda row: {**row, "work": {**row["work"], "laps": {"run": "r1", "state": "done"}}})
+    project.change_row(lambda row: {**row, "work": {**row["work"], "laps": {"run": "r1", "state": "ended"}}})
     types(project)
-    assert (project.summary("laps", NEXT), project.summary("laps")) == ({}, {"run": "r1", "state": "done"})
+    assert (project.summary("laps", NEXT), project.summary("laps")) == ({}, {"run": "r1", "state": "ended"})
     project.prompt("/omo:pin tests -- sh -c 'test -f other.txt'", session=NEXT)
     project.check("gate", "add", "more", "--", "true", session=NEXT)
     types(project, f"/omo:resume {NEXT}", session=SESSION)
@@ -455,43 +467,41 @@ def test_back_and_forth_no_row_is_kept_twice_and_the_users_pin_stays(project: Pr
 def test_with_several_the_newest_or_the_one_that_is_named(project: Project) -> None:
     for session in ("one-1", "two-2", "three-3"):
         project.prompt("ulw do it", session=session, env={"CLAUDE_PID": GONE})
-    assert "2 more conversations left work open: omo status" in starts(project)
-    assert "'t' is the beginning of several; sessions that have: two-2, three-3" in types(project, "/omo:resume t")[0]
-    assert "taken up from session three-3:" in types(project)[0]
-    assert "taken up from session one-1:" in types(project, "/omo:resume one", session="fourth")[0]
+    assert texts.says(starts(project), "prompt-more-left-open", count=2)
+    several = types(project, "/omo:resume t")[0]
+    assert texts.says(several, "resume-several-begin-so", name="t")
+    assert texts.says(several, "work-sessions-that-have", names="two-2, three-3")
+    assert texts.says(types(project)[0], TAKEN_UP, source="three-3")
+    assert texts.says(types(project, "/omo:resume one", session="fourth")[0], TAKEN_UP, source="one-1")
     told, context = types(project, "/omo:resume nothing", session="fifth")
-    assert (told, context) == (
-        "omo: /omo:resume did nothing: 'nothing' has nothing open that could be taken up; "
-        f"sessions that have: two-2, {NEXT}, fourth",
-        "",
-    )
+    assert context == ""
+    assert texts.says(told, "resume-nothing-open-there", name="nothing")
+    assert texts.says(told, "work-sessions-that-have", names=f"two-2, {NEXT}, fourth")
 
 
 def test_what_was_cancelled_here_is_not_resumed_and_the_way_on_is_named(project: Project) -> None:
     for prompt in ("ulw mend it", "/omo:stop-continuation"):
         project.prompt(prompt)
     told, _ = types(project, session=SESSION)
-    way_on = "ulw, or the command of a workflow, goes on with it"
-    assert told == f"omo: /omo:resume did nothing: you cancelled what was on here; {way_on}"
+    assert texts.situations(told) == {"resume-cancelled-here", "resume-way-on-after-cancel"}
 
 
 def test_nothing_to_resume_and_no_room_are_said_without_the_model(project: Project) -> None:
     told, context = types(project)
-    assert told.startswith("omo: /omo:resume did nothing: no conversation of this project has left work open")
+    assert texts.says(told, "resume-nothing-left-open")
     assert context == ""
     begun(project, ALIVE)
     told = types(project)[0]
-    assert told == (
-        f"omo: /omo:resume did nothing: session {SESSION} was at work just now; where nobody is at it any more you "
-        f"take it up with /omo:resume {SESSION}, or in a terminal with omo resume {SESSION}"
-    )
+    assert texts.says(told, "prompt-resume-session-at-work", session=SESSION)
+    assert texts.says(told, "resume-session-at-work-way", name=SESSION, name2=SESSION)
     project.prompt("ulw soon over", session="cancelled")
     project.prompt("/omo:stop-continuation", session="cancelled")
-    assert f"sessions that have: {SESSION}" in types(project, "/omo:resume nope")[0].splitlines()[-1]
+    told = types(project, "/omo:resume nope")[0].splitlines()[-1]
+    assert texts.says(told, "work-sessions-that-have", names=SESSION)
     project.prompt("ulw something else", session=NEXT)
     told, _ = types(project, f"/omo:resume {SESSION}")
-    assert "this session has open work of its own: ultrawork (1 of 1 open); finish it first; " in told
-    assert "/omo:stop-continuation ends it" in told
+    assert texts.says(told, "resume-own-work-is-open", work=ONE_GATE)
+    assert texts.says(told, "resume-finish-first", way="/omo:stop-continuation ends it")
     assert project.stop().blocks
 
 
@@ -500,8 +510,8 @@ def test_this_conversations_own_work_goes_on_with_it(project: Project) -> None:
     project.prompt("stop for now")
     assert project.agent("resume").code == 3, "the user said stop"
     line, context = types(project, session=SESSION)
-    assert line == "omo: with /omo:resume: ultrawork goes on. /omo:stop-continuation ends it."
-    assert context.startswith("[omo] The user typed /omo:resume: the work of this conversation goes on where it was.")
+    assert texts.says(line, "prompt-command-goes-on", command="/omo:resume", works="ultrawork")
+    assert texts.says(context, "resume-own-work-goes-on")
     assert project.stop().blocks
 
 
@@ -509,15 +519,14 @@ def test_a_budget_goes_along_and_is_the_users_to_raise(project: Project) -> None
     project.prompt("ulw do it", env={"CLAUDE_PID": GONE})
     project.prompt("/omo:budget 20 min")
     project.now += 30 * 60
-    assert "budget: 30 of 20 min spent" in project.stop().json["systemMessage"]
+    assert project.stop().says_to_user("end-budget-spent", spent="30 of 20 min")
     project.now += 3600
     told, context = types(project)
-    assert told.startswith(
-        f"omo: taken up from session {SESSION}: ultrawork. nothing goes on yet: budget: 30 of 20 min spent"
-    )
+    assert texts.says(told, "prompt-taken-up", source=SESSION, left_open="ultrawork")
+    assert texts.says(told, "prompt-budget-nothing-goes-on", spent="30 of 20 min")
     assert (context, project.row(NEXT)["budget"]["minutes"]) == ("", 20)
     project.stop(session=NEXT).assert_silent()
-    assert "did nothing: budget: 30 of 20 min spent" in types(project)[0], "and again"
+    assert texts.says(types(project)[0], "resume-budget-spent", spent="30 of 20 min"), "and again"
     project.prompt("/omo:budget 60 min", session=NEXT)
     assert project.stop(session=NEXT).blocks
     assert project.row(NEXT)["spent"]["seconds"] < 31 * 60, "the time between the conversations is nobody's"
@@ -534,11 +543,13 @@ def test_an_agent_renews_no_budget_and_takes_up_nothing_that_the_user_cancelled(
     project.check("ultragoal", "create-goals", "--brief", TWO, session="third")
     project.prompt("/omo:stop-continuation", session="third")
     refused = project.agent("resume", "third", session="fourth")
-    assert (refused.code, "the user cancelled it in session third" in refused.err) == (3, True)
+    assert refused.code == 3
+    assert refused.says("resume-user-cancelled-it-in-session", name="third")
     assert "ultragoal" in types(project, "/omo:resume third", session="fourth")[0]
     project.prompt("/omo:stop-continuation", session="fourth")
     refused = project.agent("resume", NEXT, session="fourth")
-    assert (refused.code, "they can type /omo:resume" in refused.err) == (3, True)
+    assert refused.code == 3
+    assert refused.says("resume-they-can-type")
 
 
 def cancelled(project: Project) -> str:
@@ -555,11 +566,15 @@ def test_what_was_cancelled_elsewhere_is_named_and_taken_up_by_its_name_alone(pr
     run = cancelled(project)
     project.check("ulw", "done", "--because", "there was nothing to do")
     project.stop()
-    named = f"cancelled in session {SESSION}: ultragoal (2 of 2 open); you take it up with /omo:resume {SESSION}"
-    assert named in types(project)[0]
-    assert f"the user takes it up with /omo:resume {SESSION}" in project.check("resume", session=NEXT, code=3).err
-    assert "the user cancelled it" in project.check("resume", SESSION, session=NEXT, code=3).err
-    assert "ultragoal (2 of 2 open) goes on" in types(project, f"/omo:resume {SESSION}")[0]
+    told = types(project)[0]
+    assert texts.says(told, "resume-did-nothing-but-cancelled", session=SESSION, work=TWO_GOALS)
+    assert texts.says(told, "resume-you-take-it-up-with-resume", name=SESSION)
+    refused = project.check("resume", session=NEXT, code=3)
+    assert refused.says("resume-user-takes-it-up-with-resume", name=SESSION)
+    refused = project.check("resume", SESSION, session=NEXT, code=3)
+    assert refused.says("resume-user-cancelled-it-in-session", name=SESSION)
+    told = types(project, f"/omo:resume {SESSION}")[0]
+    assert texts.says(told, TAKEN_UP, source=SESSION, works=TWO_GOALS)
     assert (project.summary("ultragoal", NEXT)["run"], "ultragoal" in project.row()["work"]) == (run, False)
     assert project.stop(session=NEXT).blocks
     project.check("ultragoal", "complete-goals", session=NEXT)
@@ -567,10 +582,11 @@ def test_what_was_cancelled_elsewhere_is_named_and_taken_up_by_its_name_alone(pr
 
 def test_what_was_cancelled_moves_with_the_rest_and_stays_so_until_it_is_named(project: Project) -> None:
     run = cancelled(project)
-    assert types(project)[0].startswith(f"omo: taken up from session {SESSION}: ultrawork goes on.")
+    assert texts.says(types(project)[0], TAKEN_UP, source=SESSION, works="ultrawork")
     assert project.summary("ultragoal", NEXT)["endedBy"] == "cancelled"
     told = types(project, f"/omo:resume {run[:12]}", session="third")[0]
-    assert told.startswith(f"omo: taken up from session {NEXT}: ultrawork, ultragoal (2 of 2 open) goes on.")
+    both = "ultrawork, ultragoal (2 of 2 open)"
+    assert texts.says(told, TAKEN_UP, source=NEXT, works=both)
     project.check("ultragoal", "complete-goals", session="third")
 
 
@@ -583,7 +599,7 @@ def test_what_was_cancelled_here_is_not_lost_to_what_is_taken_up(project: Projec
     project.check("ulw", "done", "--because", "there was nothing to do", session=NEXT)
     project.stop(session=NEXT)
     told = types(project, f"/omo:resume {SESSION}")[0]
-    assert "this session has open work of its own: ultragoal (2 of 2 open); finish it first" in told
+    assert texts.says(told, "resume-own-work-is-open", work=TWO_GOALS)
 
 
 def test_of_a_ledger_that_somebody_changed_only_whole_rows_are_built_on(project: Project) -> None:
@@ -591,7 +607,7 @@ def test_of_a_ledger_that_somebody_changed_only_whole_rows_are_built_on(project:
     path = Path(paths.events_file(project.state, SESSION))
     path.write_text(path.read_text().replace('"result":"fail"', '"result":"pass"'))
     told, _ = types(project)
-    assert "taken up from session abc123" in told
+    assert texts.says(told, TAKEN_UP, source=SESSION)
     assert not [row for row in project.events(NEXT) if row.get("result") == "pass"]
     assert [row["kind"] for row in project.events(NEXT)].count("repaired") == 1, "the end names it"
 
@@ -630,11 +646,11 @@ def test_of_two_who_want_it_at_once_one_gets_it(project: Project) -> None:
 
 def test_a_host_that_goes_on_by_itself_after_a_limit_takes_the_run_along(project: Project) -> None:
     project.prompt("ulw do it", env={"CLAUDE_PID": GONE})
-    told = project.stop(last_assistant_message=LIMIT).json["systemMessage"]
-    assert "ultrawork waits for you: You've hit your session limit" in told
+    told = project.stop(last_assistant_message=LIMIT)
+    assert told.says_to_user("stop-waits-host-limit")
     assert project.summary("ulw")["state"] == "waiting"
-    assert "left open in another conversation" in starts(project)
-    assert project.stop(last_assistant_message="I am back.").blocks
+    assert texts.says(starts(project), "prompt-left-open")
+    assert project.stop(last_assistant_message="Back.").blocks
     assert project.summary("ulw")["state"] == "active"
     project.stop(last_assistant_message=LIMIT)
     project.check("resume", session=NEXT)
@@ -663,9 +679,7 @@ def test_in_a_terminal_it_starts_the_agent_with_the_prompt_that_takes_it_up(proj
                 check=True,
             )
         typed.append(done.stdout.decode().strip())
-    assert typed == [
-        f"Type in this project: claude '/omo:resume {NEXT}'",
-        f"codex $omo:resume {NEXT}",
-        f"claude /omo:resume {SESSION}",
-    ]
+    by_hand, *started = typed
+    assert texts.says(by_hand, "resume-type-in-this-project", command=f"claude '/omo:resume {NEXT}'")
+    assert started == [f"codex $omo:resume {NEXT}", f"claude /omo:resume {SESSION}"]
     assert project.summary("ulw")["state"] == "active"

@@ -20,6 +20,7 @@ from omo.state import ledger, paths, runtime
 from omo.state.rows import read_row
 from omo.stop import sentences
 from omo.work import outcome, session
+from tests import texts
 from tests.hooks.conftest import HANDLERS, ROOT, SESSION, Host
 from tests.project import Stream
 
@@ -32,6 +33,7 @@ RALPH_RUN = {"run": "r1771780801000-58268bca", "state": "active", "open": 1, "to
 CLAUDE = {"CLAUDECODE": "1", "TERM_PROGRAM": "iTerm.app"}
 
 Row = Any
+Told = dict[str, Row]
 
 
 @dataclass
@@ -100,7 +102,8 @@ def plan(**changes: Any) -> Row:
 
 
 def waits(state: str, why: str, question: str = "", **more: Any) -> Row:
-    return {"state": state, "why": why, "question": question, "told": False, **more}
+    stands = {"state": "waiting", "waitsFor": "outside"} if state == "blocked" else {"state": state}
+    return {**stands, "why": why, "question": question, "told": False, **more}
 
 
 AT = "2026-02-22T17:20:05.000Z"
@@ -118,46 +121,50 @@ BEFORE = "“no behaviour changed”; gate tests passes; it passes without the w
 
 
 def ended(verdict: str, why: str, *exceptions: Row) -> Row:
-    return {"state": "done", "outcome": outcome.outcome(verdict, why, exceptions)}
+    return {"state": "ended", "outcome": outcome.outcome(verdict, why, exceptions)}
+
+
+NO_CRITIQUE = outcome.exception("no clean critique of the plan", "agent", "it is a small plan")
+RALPH_PASSED = "ralph run rows: 3 of 3 criteria pass, iteration 2; decided by omo:judge, which a hook saw"
 
 
 def given_up() -> Row:
-    over = waits("blocked", GIVEN_UP, "What should change?", own=True, cleared=True)
+    over = waits("ended", GIVEN_UP, "What should change?")
     return {"run": "rows", **over, "outcome": outcome.outcome(outcome.ENDED, GIVEN_UP)}
 
 
-TOLD: dict[str, tuple[Row, str]] = {
+NO_GATE_FAILS = "gate tests passes; it passes without the work too (9 passed here)"
+AS_THEY_WERE = "on the files as they were at 17:20:05"
+EVIDENCE: Told = {"end-report-shows-evidence": {}}
+SEEN: Told = {"end-report-shows-what-was-seen": {}}
+BY_ULW: Told = {"end-type-ulw": {}}
+GOES_ON: Told = {"stop-goes-on-with-next-message": {}}
+
+# What the user reads of each row, by the situations of tests/texts and what stands in their placeholders.
+TOLD: dict[str, tuple[Row, Told]] = {
     "done": (
         session.finish(ARMED, PROVEN, at=AT, files={}),
-        f"omo: done, proven: {GATES}, on the files as they were at 17:20:05. /omo:report shows the evidence.",
+        {"end-proven": {"evidence": f"{GATES}, {AS_THEY_WERE}"}, **EVIDENCE},
     ),
     "gates that passed before as well": (
         session.finish(ARMED, outcome.outcome(outcome.ATTESTED, BEFORE), at=AT, files={}),
-        f"omo: finished on the agent's word: {BEFORE}, on the files as they were at 17:20:05. "
-        "/omo:report shows what was seen.",
+        {"end-on-agents-word": {"evidence": f"{BEFORE}, {AS_THEY_WERE}"}, **SEEN},
     ),
     "files that cannot be looked at": (
         session.finish(ARMED, PROVEN, at=AT, files={"unknown": "git ls-files gave no answer in time"}),
-        f"omo: finished on the agent's word: {GATES}; the files could not be looked at again before this was told "
-        "(git ls-files gave no answer in time). /omo:report shows what was seen.",
+        {
+            "end-on-agents-word": {"evidence": GATES},
+            "end-files-not-looked-at": {"why": "git ls-files gave no answer in time"},
+            **SEEN,
+        },
     ),
     "verification skipped": (
-        session.finish(
-            ARMED,
-            outcome.outcome(
-                outcome.WAIVED, "gate tests passes; it passes without the work too (9 passed here)", [SKIPPED]
-            ),
-            at="",
-            files={},
-        ),
-        "omo: ended with exceptions: gate docs was not run in this run "
-        "(let through by the agent: only a comment changed); "
-        "gate tests passes; it passes without the work too (9 passed here). /omo:report shows what was seen.",
+        session.finish(ARMED, outcome.outcome(outcome.WAIVED, NO_GATE_FAILS, [SKIPPED]), at="", files={}),
+        {"end-exception-let-through": SKIPPED, "end-with-exceptions": {}, **SEEN},
     ),
     "ultragoal done": (
         work(ultragoal=plan(open=0, **ended(outcome.JUDGED, PASSED))),
-        "omo: done, judged: ultragoal: 3 of 3 goals complete; omo:architect and omo:qa were seen to "
-        "find each clean. /omo:report shows the evidence.",
+        {"end-judged": {"evidence": f"ultragoal: {PASSED}"}, **EVIDENCE},
     ),
     "ultraplan that no critic saw": (
         work(
@@ -166,33 +173,19 @@ TOLD: dict[str, tuple[Row, str]] = {
                 **ended(
                     outcome.ATTESTED,
                     "plan session search-1: 5 steps pass the audit; its Verify commands were not run by omo",
-                    outcome.exception("no clean critique of the plan", "agent", "it is a small plan"),
+                    NO_CRITIQUE,
                 ),
             }
         ),
-        "omo: ended with exceptions: no clean critique of the plan "
-        "(let through by the agent: it is a small plan); ultraplan: "
-        "plan session search-1: 5 steps pass the audit; its Verify commands were not run by omo. "
-        "/omo:report shows what was seen.",
+        {"end-exception-let-through": NO_CRITIQUE, **SEEN},
     ),
     "ralph done": (
-        work(
-            ralph={
-                "run": "rows",
-                **ended(
-                    outcome.JUDGED,
-                    "ralph run rows: 3 of 3 criteria pass, iteration 2; decided by omo:judge, which a hook saw",
-                ),
-                "at": AT,
-            }
-        ),
-        "omo: done, judged: ralph run rows: 3 of 3 criteria pass, iteration 2; decided by omo:judge, which a "
-        "hook saw; on the files as they were at 17:20:05. /omo:report shows the evidence.",
+        work(ralph={"run": "rows", **ended(outcome.JUDGED, RALPH_PASSED), "at": AT}),
+        {"end-judged": {"evidence": f"{RALPH_PASSED}; {AS_THEY_WERE}"}, **EVIDENCE},
     ),
     "verify on the agent's own answers": (
         work(verify={"run": "docs", **ended(outcome.ATTESTED, "goal docs: closed on the agent's own answers")}),
-        "omo: finished on the agent's word: verify: goal docs: closed on the agent's own answers. "
-        "/omo:report shows what was seen.",
+        {"end-on-agents-word": {"evidence": "verify: goal docs: closed on the agent's own answers"}, **SEEN},
     ),
     "verify, your part left": (
         work(
@@ -201,75 +194,66 @@ TOLD: dict[str, tuple[Row, str]] = {
                 **ended(outcome.ENDED, "goal docs: the agent's leg is done; the user's is pending: read it"),
             }
         ),
-        "omo: ended, not proven: verify: goal docs: the agent's leg is done; the user's is pending: read it.",
+        {"end-not-proven": {"why": "verify: goal docs: the agent's leg is done; the user's is pending: read it"}},
     ),
     "an agent's words, in which no verdict is searched": (
         work(verify={"run": "G1", **ended(outcome.PROVEN, "1 check passes; it expired: verification skipped")}),
-        "omo: done, proven: verify G1: 1 check passes; it expired: verification skipped. "
-        "/omo:report shows the evidence.",
+        {"end-proven": {"evidence": "verify G1: 1 check passes; it expired: verification skipped"}, **EVIDENCE},
     ),
     "ended by you": (
         work(ralph={"run": "rows", **ended(outcome.ENDED, "ralph run rows was ended by the user: no longer wanted")}),
-        "omo: ended, not proven: ralph run rows was ended by the user: no longer wanted.",
+        {"end-not-proven": {"why": "ralph run rows was ended by the user: no longer wanted"}},
     ),
     "several at once": (
         {
             **ARMED,
             "work": {
-                "ulw": {"state": "done", "outcome": PROVEN, "at": AT},
+                "ulw": {"state": "ended", "outcome": PROVEN, "at": AT},
                 "ultragoal": plan(**ended(outcome.JUDGED, "3 of 3 goals complete")),
                 "ralph": given_up(),
             },
         },
-        f"omo: ended, not proven: ultrawork: {GATES}, on the files as they were at 17:20:05; "
-        "ultragoal: 3 of 3 goals complete; "
-        "ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. What should change?",
+        {
+            "end-not-proven": {
+                "why": f"ultrawork: {GATES}, {AS_THEY_WERE}; ultragoal: 3 of 3 goals complete; "
+                f"{GIVEN_UP}. What should change?"
+            }
+        },
     ),
     "taken over": (
         session.taken_up(read_row({**ulw(), "work": {"ultragoal": plan()}}), "5c1a"),
-        "omo: ended, not proven: session 5c1a took ultragoal g1771780801000 over.",
+        {"end-taken-over": {"by": "5c1a", "run": "ultragoal g1771780801000"}},
     ),
-    "capped": (
-        ulw(stopBlocks=8),
-        "omo: ended, not proven: 8 blocks without verified progress. Type `ulw` to go on.",
-    ),
+    "capped": (ulw(stopBlocks=8), {"end-no-progress": {"blocks": 8}, **BY_ULW}),
     "ultragoal capped": (
         {**ulw(stopBlocks=8), "work": {"ultragoal": plan()}},
-        "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal (2 of 3 open). "
-        "Type `ulw` to go on.",
+        {"end-no-progress": {"blocks": 8}, "end-open-work": {"work": "ultragoal (2 of 3 open)"}, **BY_ULW},
     ),
     "capped with nothing left but its end": (
         {**ulw(stopBlocks=8), "work": {"ultragoal": {**plan(), "open": 0}}},
-        "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal. Type `ulw` to go on.",
+        {"end-no-progress": {"blocks": 8}, "end-open-work": {"work": "ultragoal"}, **BY_ULW},
     ),
-    "at its ceiling": (
-        ulw(totalBlocks=64),
-        "omo: ended, not proven: the ceiling of 64 blocks in one run. Type `ulw` to go on.",
-    ),
+    "at its ceiling": (ulw(totalBlocks=64), {"end-block-ceiling": {"blocks": 64}, **BY_ULW}),
     "at its ceiling of hours": (
         ulw(armedAt=stamp(NOW - 9 * 3600)),
-        "omo: ended, not proven: the ceiling of 8 hours in one run. Type `ulw` to go on.",
+        {"end-hour-ceiling": {"hours": 8}, **BY_ULW},
     ),
-    "unusable": (
-        ulw(stopBlocks="many"),
-        "omo: ended, not proven: its state is unusable, somebody edited the counters into nonsense. "
-        "Type `ulw` to go on.",
-    ),
-    "the host's limit": (
-        ARMED,
-        "omo: ultrawork waits for you: You've hit your limit · resets 11pm. It goes on with your next message.",
-    ),
+    "unusable": (ulw(stopBlocks="many"), {"end-unusable-state": {}, **BY_ULW}),
+    "the host's limit": (ARMED, {"stop-waits-host-limit": {"said": LIMIT}, **GOES_ON}),
     "a question": (
-        session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key may I use?"),
-        "omo: ultrawork waits for you: two keys exist. Which key may I use?",
+        session.suspend(ARMED, why="two keys exist", question="Which key may I use?"),
+        {"stop-waits-for-you": {"work": "ultrawork", "why": "two keys exist. Which key may I use?"}},
     ),
     "blocked": (
-        session.suspend(ARMED, state="blocked", why="the registry cannot be reached"),
-        "omo: ultrawork is blocked: the registry cannot be reached. It goes on with your next message.",
+        session.suspend(ARMED, whom="outside", why="the registry cannot be reached"),
+        {"stop-is-blocked": {"work": "ultrawork", "why": "the registry cannot be reached"}, **GOES_ON},
     ),
     "a goal only you can move": (
         work(ultragoal=plan(**waits("blocked", "G002 waits for a person: a password", own=True))),
-        'omo: ultragoal is blocked: G002 waits for a person: a password. It goes on when you say "continue".',
+        {
+            "stop-is-blocked": {"work": "ultragoal", "why": "G002 waits for a person: a password"},
+            "stop-way-to-go-on": {"text": "continue"},
+        },
     ),
     "a plan session that failed": (
         work(
@@ -278,16 +262,24 @@ TOLD: dict[str, tuple[Row, str]] = {
                 **waits("blocked", "plan session search-1 stopped at step 3: no index", "Report: report.md."),
             }
         ),
-        "omo: ultraplan is blocked: plan session search-1 stopped at step 3: no index. Report: report.md.",
+        {
+            "stop-is-blocked": {
+                "work": "ultraplan",
+                "why": "plan session search-1 stopped at step 3: no index. Report: report.md",
+            }
+        },
     ),
     "a budget that is spent": (
         {**work(ultragoal=plan()), "budget": {"tokens": 2_000_000}, "spent": {"tokens": 2_040_000}},
-        "omo: ended, not proven: budget: 2.04M of 2M tokens spent. Open: ultragoal (2 of 3 open). "
-        "/omo:budget 4M tokens raises it and goes on.",
+        {
+            "end-budget-over": {"spent": "2.04M of 2M tokens"},
+            "end-open-work": {"work": "ultragoal (2 of 3 open)"},
+            "budget-raise": {"command": "/omo:budget 4M tokens"},
+        },
     ),
     "ralph without a pass": (
         work(ralph=given_up()),
-        "omo: ended, not proven: ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. What should change?",
+        {"end-not-proven": {"why": f"{GIVEN_UP}. What should change?"}},
     ),
     "cancelled elsewhere": (
         session.cancel(
@@ -296,40 +288,49 @@ TOLD: dict[str, tuple[Row, str]] = {
             now=NOW,
             shown=False,
         ),
-        "omo: ended, not proven: ultrawork, ultragoal (2 of 3 open) was cancelled by you in another "
-        "terminal. Nothing holds this session any more. A new `ulw` starts it again.",
+        {"end-cancelled-elsewhere": {"work": "ultrawork, ultragoal (2 of 3 open)"}},
     ),
     "cancelled with more to do": (
         session.cancel(ARMED, reason="user: cancel", now=NOW, told=True, shown=False),
-        "omo: ended, not proven: ultrawork was cancelled by you with your message. "
-        "Nothing holds this session any more. A new `ulw` starts it again.",
+        {"end-cancelled-with-message": {"work": "ultrawork"}},
     ),
 }
 AT_THE_LIMIT = {"the host's limit": {"last_assistant_message": LIMIT}}
 
 
+def is_told(said: str, name: str) -> bool:
+    """Return whether a line tells all that TOLD has under this name."""
+    return all(texts.says(said, situation, **values) for situation, values in TOLD[name][1].items())
+
+
 @pytest.mark.parametrize("name", TOLD)
 def test_the_user_is_told_in_one_sentence_and_once_with_a_notification(desk: Desk, name: str) -> None:
-    row, said = TOLD[name]
+    row, told = TOLD[name]
     fields = AT_THE_LIMIT.get(name, {})
     desk.environ = CLAUDE
     desk.put(row)
     answer = desk.stop(**fields)
-    assert answer["systemMessage"] == said
+    said = answer["systemMessage"]
+    assert is_told(said, name)
     assert set(answer) == {"systemMessage", "terminalSequence"}
     assert answer["terminalSequence"].startswith("\x1b]9;omo: " + said[5:25].replace(";", ","))
-    over = [one for one in desk.row()["work"].values() if one.get("state") == "done" or one.get("cleared")]
+    over = [one for one in desk.row()["work"].values() if one.get("state") == "ended"]
     is_done = outcome.is_done(outcome.worst(outcome.of(one) for one in over))
-    assert said.startswith(("omo: done, proven: ", "omo: done, judged: ")) is is_done
-    assert (sentences.EVIDENCE in said) is is_done
+    assert bool(told.keys() & {"end-proven", "end-judged"}) is is_done
+    assert texts.says(said, "end-report-shows-evidence") is is_done
     assert desk.stop(**fields) == {}
     desk.now += 60
     # The limit ends with the first turn that it does not end.
     assert desk.stop(**{"last_assistant_message": "And again.", **fields}) == {}
 
 
-def test_the_page_shows_nothing_that_is_not_said(desk: Desk) -> None:
-    said = {sentence for _, sentence in TOLD.values()} | {NOT_IN_THE_LEDGER}
+def test_the_page_shows_nothing_that_is_not_said(desk: Desk, tmp_path: Path) -> None:
+    said = set()
+    for number, (name, (row, _)) in enumerate(TOLD.items()):
+        (tmp_path / str(number) / ".git").mkdir(parents=True)
+        other = Desk(tmp_path / str(number))
+        other.put(row)
+        said.add(other.says(**AT_THE_LIMIT.get(name, {})))
     desk.environ = CLAUDE
     said.add(json.loads(desk.send("UserPromptSubmit", prompt="what does ulw do?"))["systemMessage"])
     desk.put(ARMED)
@@ -338,7 +339,8 @@ def test_the_page_shows_nothing_that_is_not_said(desk: Desk) -> None:
     page = (ROOT / "docs" / "telling.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\|.* \| (omo: .+) \|$", page, re.M)
     # Turns that end while the run stays on are compared where they are played.
-    assert [text for text in shown if text not in said and "stays on" not in text] == []
+    played = [text for text in shown if "stays on" not in text and not texts.says(text, NOT_IN_THE_LEDGER)]
+    assert [text for text in played if text not in said] == []
     for words in outcome.OPENINGS.values():
         assert any(text.startswith(f"omo: {words}") for text in shown), words
 
@@ -346,10 +348,8 @@ def test_the_page_shows_nothing_that_is_not_said(desk: Desk) -> None:
 # True whatever happened since.
 
 
-FORGED = {"run": "u1", "state": "done", "outcome": PROVEN, "total": 4, "told": False}
-NOT_IN_THE_LEDGER = (
-    "omo: ended, not proven: the state calls it done, and the ledger does not: omo ledger verify tells more."
-)
+FORGED = {"run": "u1", "state": "ended", "outcome": PROVEN, "total": 4, "told": False}
+NOT_IN_THE_LEDGER = "end-ledger-says-otherwise"
 
 
 def test_done_is_said_of_the_files_as_they_were_when_they_were_looked_at(desk: Desk) -> None:
@@ -358,13 +358,15 @@ def test_done_is_said_of_the_files_as_they_were_when_they_were_looked_at(desk: D
     desk.omo("gate", "run", "--session", SESSION)
     desk.omo("ulw", "done", "--because", "the value is new", "--session", SESSION)
     desk.now += 600
-    assert "on the files as they were at 17:20:01" in desk.says()
+    assert "17:20:01" in desk.says()
 
 
 @pytest.mark.parametrize("at", ["", "yesterday", "17:20:05", 7, "2026-13-45T99:99:99Z", {}])
 def test_a_moment_that_is_none_is_not_said(desk: Desk, at: Any) -> None:
     desk.put(work(ulw={**FORGED, "at": at}))
-    assert desk.says() == f"omo: done, proven: {GATES}. /omo:report shows the evidence."
+    said = desk.says()
+    assert texts.says(said, "end-proven", evidence=PROVEN["why"])
+    assert texts.says(said, "end-report-shows-evidence")
 
 
 def forge(desk: Desk, **kinds: Row) -> None:
@@ -377,8 +379,9 @@ def test_an_end_that_the_ledger_does_not_know_is_let_go_and_called_that(desk: De
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     forge(desk, ulw=FORGED)
     assert desk.stop(background_tasks=[{"type": "subagent", "status": "running"}]) == {}  # whose row makes nothing good
-    assert desk.says() == NOT_IN_THE_LEDGER
-    assert f"| {NOT_IN_THE_LEDGER} |" in (ROOT / "docs" / "telling.md").read_text(encoding="utf-8")
+    said = desk.says()
+    assert texts.says(said, NOT_IN_THE_LEDGER)
+    assert f"| {said} |" in (ROOT / "docs" / "telling.md").read_text(encoding="utf-8")
     last = ledger.rows(paths.events_file(desk.state, SESSION))[-1]
     assert (last["kind"], last["rule"], last["unvouched"]) == ("allowed", "done", ["ulw"])
     assert desk.stop() == {}
@@ -388,35 +391,34 @@ def test_an_end_that_the_ledger_does_not_know_is_let_go_and_called_that(desk: De
     assert desk.stop()["decision"] == "block"
 
 
-@pytest.mark.parametrize("state", ["done", "paused"])
-def test_no_word_of_the_users_is_made_by_hand_nor_that_they_were_told(desk: Desk, state: str) -> None:
+@pytest.mark.parametrize(("state", "word"), [("ended", "done"), ("paused", "paused")])
+def test_no_word_of_the_users_is_made_by_hand_nor_that_they_were_told(desk: Desk, state: str, word: str) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     why = {"why": "you asked to stop for now", "told": True}
     forge(desk, ulw={**desk.row()["work"]["ulw"], "state": state, **why})
-    shown = f"ended, not proven: the state calls it {state}, and the ledger does not"
     for view in (status(desk), status(desk, "--all")):
-        assert (shown in view, "you asked" in view, "by you" in view) == (True, False, False)
-    assert desk.says() == f"omo: {shown}: omo ledger verify tells more."
+        assert f"calls it {word}" in view
+        assert ("you asked" in view, "by you" in view) == (False, False)
+    assert texts.says(desk.says(), "end-ledger-says-otherwise-than", state=state)
     assert desk.stop() == {}
-    assert runtime.ledger_problems(desk.state, SESSION) == [
-        f"the state says that ultrawork is {state}, and the session's ledger does not"
-    ]
+    (problem,) = runtime.ledger_problems(desk.state, SESSION)
+    assert texts.says(problem, "ledger-state-says-otherwise", work="ultrawork", state=state)
     desk.send("UserPromptSubmit", prompt="ulw fix it now")
     assert desk.stop()["decision"] == "block"
 
 
 def test_what_the_user_has_paused_or_cancelled_is_theirs(desk: Desk) -> None:
     desk.environ |= CLAUDE
-    desk.put(work(ralph={"run": "rows", "state": "active"}))
+    desk.put(work(ultraplan={"run": "rows", "state": "active"}))
     desk.send("UserPromptSubmit", prompt="stop")
     assert desk.says() == ""
-    assert "ralph paused" in status(desk)
+    assert "ultraplan paused" in status(desk)
     desk.send("UserPromptSubmit", prompt="/omo:stop-continuation")
     desk.send("UserPromptSubmit", prompt="ulw something else")
-    assert desk.row()["work"]["ralph"]["endedBy"] == "cancelled"
+    assert desk.row()["work"]["ultraplan"]["endedBy"] == "cancelled"
     assert desk.stop()["decision"] == "block"
     assert runtime.ledger_problems(desk.state, SESSION) == []
-    assert "goes on" in json.loads(desk.send("UserPromptSubmit", prompt="continue ralph"))["systemMessage"]
+    assert "goes on" in json.loads(desk.send("UserPromptSubmit", prompt="continue ultraplan"))["systemMessage"]
 
 
 def test_only_the_forged_one_of_two_ends_is_not_proven(desk: Desk) -> None:
@@ -424,14 +426,14 @@ def test_only_the_forged_one_of_two_ends_is_not_proven(desk: Desk) -> None:
     desk.put(work(ultragoal=goals))
     forge(desk, ulw=FORGED, ultragoal=goals)
     said = desk.says()
-    assert said.startswith("omo: ended, not proven: ultrawork: the state calls it done, and the ledger does not")
-    assert "ultragoal: 3 of 3 goals complete" in said
+    assert texts.says(said, "end-ledger-says-otherwise-of", work="ultrawork")
+    assert "ultragoal: 3 of 3" in said
 
 
 def test_a_session_that_lost_its_ledger_proves_nothing(desk: Desk) -> None:
     desk.put(session.finish(ARMED, PROVEN, at=AT, files={}))
     Path(paths.events_file(desk.state, SESSION)).unlink()
-    assert desk.says() == NOT_IN_THE_LEDGER
+    assert texts.says(desk.says(), NOT_IN_THE_LEDGER)
 
 
 def test_a_forged_end_keeps_nobody_from_a_real_one(desk: Desk) -> None:
@@ -440,17 +442,16 @@ def test_a_forged_end_keeps_nobody_from_a_real_one(desk: Desk) -> None:
     forge(desk, ulw={**desk.row()["work"]["ulw"], **FORGED, "run": desk.row()["work"]["ulw"]["run"]})
     desk.omo("gate", "run", "--session", SESSION)
     desk.omo("ulw", "done", "--because", "the value is new", "--session", SESSION)
-    assert ", on the files as they were at " in desk.says()
+    said = desk.says()
+    assert texts.says(said, "end-on-agents-word")
+    assert "17:20:01" in said
     assert runtime.ledger_problems(desk.state, SESSION) == []
 
 
 def test_a_turn_that_ends_while_the_run_stays_on_is_told(desk: Desk) -> None:
     desk.put(ulw(lastStopAt=stamp(NOW - 1), limits={**LIMITS, "cooldown_seconds": 60}))
-    said = (
-        "omo: ultrawork stays on, and this turn ends: the agent stopped again within 60 s of being sent back. "
-        "It goes on with your next message."
-    )
-    assert desk.says(stop_hook_active=True) == said
+    said = desk.says(stop_hook_active=True)
+    assert texts.says(said, "stop-stays-on-soon-again", seconds=60)
     assert f"| {said} |" in (ROOT / "docs" / "telling.md").read_text(encoding="utf-8")
 
 
@@ -459,10 +460,10 @@ def test_a_turn_that_ends_while_the_run_stays_on_is_told(desk: Desk) -> None:
 
 def test_a_stop_that_is_excused_uses_nothing_up(desk: Desk) -> None:
     """The turn ends because an agent will wake the session: what the user has to know is still to be told."""
-    desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key may I use?"))
+    desk.put(session.suspend(ARMED, why="two keys exist", question="Which key?"))
     assert desk.stop(background_tasks=[{"type": "subagent", "status": "running"}]) == {}
     assert desk.stop(permission_mode="plan") == {}
-    assert "Which key may I use?" in desk.says()
+    assert "Which key?" in desk.says()
 
 
 def test_the_same_event_twice_at_the_last_block_is_one_block_and_no_release(desk: Desk) -> None:
@@ -470,15 +471,15 @@ def test_the_same_event_twice_at_the_last_block_is_one_block_and_no_release(desk
     assert desk.stop(prompt_id="p")["decision"] == "block"
     assert desk.stop(prompt_id="p") == {}
     desk.now += 60
-    assert "8 blocks without verified progress" in desk.says(stop_hook_active=True)
+    assert texts.says(desk.says(stop_hook_active=True), "end-no-progress", blocks=8)
 
 
 def test_what_was_told_is_not_told_again_at_the_end_of_another_run(desk: Desk) -> None:
     desk.put(work(ultragoal=plan(**ended(outcome.JUDGED, PASSED))))
-    assert PASSED in desk.says()
+    assert texts.says(desk.says(), "end-judged")
     desk.send("UserPromptSubmit", prompt="ulw fix the rest")
     desk.put(session.finish(desk.row(), PROVEN, at=AT, files={}))
-    assert desk.says() == TOLD["done"][1]
+    assert is_told(desk.says(), "done")
 
 
 def test_a_summary_written_anew_is_the_same_end(desk: Desk) -> None:
@@ -491,10 +492,10 @@ def test_a_summary_written_anew_is_the_same_end(desk: Desk) -> None:
 
 
 def test_what_waited_and_then_ended_is_told_twice_because_it_is_two_events(desk: Desk) -> None:
-    desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which?"))
+    desk.put(session.suspend(ARMED, why="two keys exist", question="Which?"))
     assert "Which?" in desk.says()
     desk.put(session.finish(desk.row(), PROVEN, at=AT, files={}))
-    assert desk.says() == TOLD["done"][1]
+    assert is_told(desk.says(), "done")
 
 
 def test_two_hooks_at_once_say_it_once(host: Host) -> None:
@@ -504,7 +505,7 @@ def test_two_hooks_at_once_say_it_once(host: Host) -> None:
     event = host.payload("Stop", stop_hook_active=True, last_assistant_message="Done.")
     started = [host.start("Stop", event) for _ in range(2)]
     said = [process.communicate(timeout=60)[0].decode() for process in started]
-    assert sorted("1 block without verified progress" in one for one in said) == [False, True]
+    assert sorted("1 block" in one for one in said) == [False, True]
     assert sorted(said)[0] == ""
 
 
@@ -514,9 +515,9 @@ def test_two_hooks_at_once_say_it_once(host: Host) -> None:
 def test_the_launcher_lets_the_stop_through_that_tells_of_a_cancel(desk: Desk) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     desk.omo("stop-continuation", "--all")
-    assert desk.send("UserPromptSubmit", prompt="and now?").strip() == messages.WAS_CANCELLED
+    assert texts.says(desk.send("UserPromptSubmit", prompt="and now?"), "prompt-cancelled-before", works="ultrawork")
     assert runtime.needs_hooks(desk.row())
-    assert desk.says().startswith("omo: ended, not proven: ultrawork was cancelled by you in another terminal.")
+    assert texts.says(desk.says(), "end-cancelled-elsewhere", work="ultrawork")
     assert not runtime.needs_hooks(desk.row())
 
 
@@ -528,23 +529,31 @@ def test_a_cancel_of_nothing_is_not_told_as_one(desk: Desk) -> None:
 def test_a_cancel_typed_is_answered_there_and_names_what_it_ended(desk: Desk) -> None:
     desk.put({**ARMED, "work": {**ARMED["work"], "ultragoal": plan()}})
     answer = json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))
-    assert answer["reason"] == (f"{messages.CANCELLED} Not proven: ultrawork, ultragoal (2 of 3 open).")
+    works = "ultrawork, ultragoal (2 of 3 open)"
+    assert texts.says(answer["reason"], "prompt-cancelled-told", works="ultrawork")
+    assert texts.says(answer["reason"], "prompt-cancelled-not-proven", works=works)
     assert desk.stop() == {}
 
 
 def test_a_cancel_of_other_work_alone_speaks_of_no_ultrawork(desk: Desk) -> None:
     desk.put(work(ultragoal=plan()))
     told = json.loads(desk.send("UserPromptSubmit", prompt="/omo:stop-continuation"))["reason"]
-    assert told == f"{messages.CANCELLED_OTHER} Not proven: ultragoal (2 of 3 open)."
+    works = "ultragoal (2 of 3 open)"
+    assert texts.says(told, "prompt-off-nothing-holds")
+    assert texts.says(told, "prompt-cancelled-not-proven", works=works)
+    assert "ultrawork" not in told
 
 
 def test_a_cancel_of_what_a_breaker_let_go_does_not_say_that_nothing_was_on(desk: Desk) -> None:
-    desk.put(work(ultragoal=plan(state="exhausted")))
+    desk.put(work(ultragoal=plan(state="ended", endedBy="cap")))
     told = json.loads(desk.send("UserPromptSubmit", prompt="/omo:stop-continuation"))["reason"]
-    assert told == f"{messages.CANCELLED_OTHER} Not proven: ultragoal (2 of 3 open)."
+    works = "ultragoal (2 of 3 open)"
+    assert texts.says(told, "prompt-off-nothing-holds")
+    assert texts.says(told, "prompt-cancelled-not-proven", works=works)
+    assert "ultrawork" not in told
     desk.now += 60
     again = json.loads(desk.send("UserPromptSubmit", prompt="/omo:stop-continuation"))["reason"]
-    assert again == messages.NOTHING_TO_CANCEL
+    assert texts.situations(again) == {"prompt-nothing-to-cancel"}
 
 
 def test_a_cancel_delivered_twice_is_answered_once(desk: Desk) -> None:
@@ -552,22 +561,27 @@ def test_a_cancel_delivered_twice_is_answered_once(desk: Desk) -> None:
     assert json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))["reason"] == messages.CANCELLED
     assert desk.send("UserPromptSubmit", prompt="stop ulw") == ""
     desk.now += 60
-    assert json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))["reason"] == messages.NOTHING_TO_CANCEL
+    again = json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))["reason"]
+    assert texts.situations(again) == {"prompt-nothing-to-cancel"}
 
 
 def test_a_cancel_with_more_to_it_delivered_twice_is_told_once(desk: Desk) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     asked = "stop ulw and then show me the diff"
-    assert desk.send("UserPromptSubmit", prompt=asked).strip() == messages.CANCELLED_AND_MORE
+    context = desk.send("UserPromptSubmit", prompt=asked)
+    assert texts.says(context, "prompt-cancelled", works="ultrawork")
+    assert texts.says(context, "prompt-do-only-the-rest")
     assert desk.send("UserPromptSubmit", prompt=asked) == ""
-    assert desk.says() == TOLD["cancelled with more to do"][1]
+    assert texts.says(desk.says(), "end-cancelled-with-message", work="ultrawork")
     assert desk.stop() == {}
 
 
 def test_a_pause_is_confirmed(desk: Desk) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     desk.send("UserPromptSubmit", prompt="stop")
-    assert desk.says() == ('omo: ultrawork is paused: you asked to stop for now. It goes on when you say "continue".')
+    said = desk.says()
+    assert texts.says(said, "stop-one-paused-for-now", work="ultrawork")
+    assert texts.says(said, "stop-way-to-go-on", text="continue")
     assert desk.stop() == {}
 
 
@@ -579,15 +593,16 @@ def test_who_has_not_typed_ulw_reads_once_that_work_is_on(desk: Desk, kind: str)
     desk.environ = CLAUDE
     put = session.put_work(None, kind, plan(), limits=LIMITS, now=NOW)
     desk.put(put)
-    on = f"omo: {kind} is on: a turn that ends too early is sent back. /omo:stop-continuation ends it."
-    assert json.loads(desk.send("PostToolUse")) == {"systemMessage": on}
+    told = json.loads(desk.send("PostToolUse"))
+    assert set(told) == {"systemMessage"}
+    assert texts.says(told["systemMessage"], "prompt-on", works=kind)
     assert desk.send("PostToolUse") == ""
     desk.send("UserPromptSubmit", prompt="stop")
     assert desk.send("PostToolUse") == ""
     desk.send("UserPromptSubmit", prompt="continue")
     assert desk.send("PostToolUse") == ""
     desk.put({**desk.row(), "work": {**desk.row()["work"], "ulw": {"state": "active"}}})
-    assert json.loads(desk.send("PostToolUse"))["systemMessage"].startswith("omo: ultrawork is on: ")
+    assert texts.says(json.loads(desk.send("PostToolUse"))["systemMessage"], "prompt-on", works="ultrawork")
 
 
 def test_nobody_is_told_of_work_in_a_subagent_or_by_a_host_that_shows_nothing(desk: Desk) -> None:
@@ -607,8 +622,9 @@ def test_an_answer_that_work_waited_for_is_told_to_set_it_going(desk: Desk) -> N
     desk.environ = CLAUDE
     desk.put(work(ralph={**RALPH_RUN, **waits("waiting", "two keys exist", "Which key?")}))
     told = json.loads(desk.send("UserPromptSubmit", prompt="take the first key"))
-    on = "omo: with your answer: ralph (1 of 3 open) goes on. /omo:stop-continuation ends it."
-    assert told == {"systemMessage": on}
+    assert set(told) == {"systemMessage"}
+    assert texts.says(told["systemMessage"], "prompt-answer-goes-on")
+    assert texts.says(told["systemMessage"], "prompt-stop-continuation-ends")
     assert desk.send("UserPromptSubmit", prompt="and hurry") == ""
 
 
@@ -616,7 +632,8 @@ def test_a_yes_allows_nothing_and_the_line_that_does_is_named(desk: Desk) -> Non
     desk.environ = CLAUDE
     desk.put(work(ralph={**RALPH_RUN, **waits("waiting", "as asked", "/omo:allow tests/test_a.py?")}))
     told = json.loads(desk.send("UserPromptSubmit", prompt="yes"))["systemMessage"]
-    assert "goes on. /omo:allow tests/test_a.py lets it through." in told
+    assert texts.says(told, "prompt-answer-goes-on")
+    assert texts.says(told, "prompt-allow-lets-it-through", command="/omo:allow tests/test_a.py")
 
 
 # Coming back.
@@ -626,20 +643,20 @@ def test_who_resumes_a_session_reads_what_is_on(desk: Desk) -> None:
     desk.environ |= CLAUDE
     desk.put({**ARMED, "work": {"ultragoal": plan()}})
     answer = json.loads(desk.send("SessionStart", source="resume"))
-    assert answer["systemMessage"] == (
-        "omo: still on in this session: ultragoal (2 of 3 open). It goes on with your next message. "
-        "/omo:stop-continuation ends it."
-    )
+    works = "ultragoal (2 of 3 open)"
+    assert texts.says(answer["systemMessage"], "prompt-still-on-told", works=works)
     assert answer["hookSpecificOutput"]["hookEventName"] == "SessionStart"
-    assert answer["hookSpecificOutput"]["additionalContext"].startswith("[omo] Ultragoal is still on")
+    context = answer["hookSpecificOutput"]["additionalContext"]
+    assert texts.says(context, "prompt-still-on-in-this-session", work="ultragoal")
 
 
 def test_who_resumes_a_session_that_waits_reads_for_what(desk: Desk) -> None:
     desk.environ |= CLAUDE
-    desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key may I use?"))
+    desk.put(session.suspend(ARMED, why="two keys exist", question="Which key?"))
     desk.stop()
     answer = json.loads(desk.send("SessionStart", source="resume"))
-    assert answer["systemMessage"].startswith("omo: ultrawork waits for you: two keys exist. Which key may I use?")
+    assert texts.says(answer["systemMessage"], "stop-waits-for-you", work="ultrawork")
+    assert "Which key?" in answer["systemMessage"]
 
 
 @pytest.mark.parametrize(
@@ -654,16 +671,20 @@ def test_what_is_asked_of_two_at_once_is_asked_once(desk: Desk, state: str, verb
     desk.environ |= CLAUDE
     both = work(ulw={"state": "active"}, ralph={"run": "rows", "state": "active"})
     asked = question if state == "waiting" else ""
-    desk.put(session.suspend(both, state=state, why="two keys exist", question=asked))
+    if state == "paused":
+        desk.put(session.pause(both, why="two keys exist", told=False))
+    else:
+        whom: Any = "outside" if state == "blocked" else "user"
+        desk.put(session.suspend(both, whom=whom, why="two keys exist", question=asked))
     told = f"omo: ultrawork and ralph rows {verb}: two keys exist. {question}"
     assert desk.says() == told
     assert json.loads(desk.send("SessionStart", source="resume"))["systemMessage"].startswith(told)
     alone = waits("waiting", "two keys exist", "Which may ralph use?", run="rows")
     desk.put({**both, "work": {**both["work"], "ulw": waits("waiting", "two keys exist", "Which?"), "ralph": alone}})
-    assert desk.says() == (
-        "omo: ultrawork waits for you: two keys exist. Which? ralph rows waits for you: two keys exist. "
-        "Which may ralph use?"
-    )
+    said = desk.says()
+    for named, question in (("ultrawork", "Which?"), ("ralph rows", alone["question"])):
+        assert texts.says(said, "stop-waits-for-you", work=named)
+        assert question in said
 
 
 @pytest.mark.parametrize("name", ["done", "capped", "cancelled elsewhere", "ralph without a pass"])
@@ -679,7 +700,7 @@ def test_a_compaction_tells_the_model_alone(desk: Desk) -> None:
     desk.environ |= CLAUDE
     desk.put(ARMED)
     before = desk.row()
-    assert desk.send("SessionStart", source="compact").startswith("[omo] Ultrawork is still on")
+    assert texts.says(desk.send("SessionStart", source="compact"), "prompt-still-on")
     assert desk.row() == before
 
 
@@ -694,12 +715,14 @@ def test_a_compaction_tells_the_model_alone(desk: Desk) -> None:
 def test_without_a_notification_the_message_stays(desk: Desk, environ: dict[str, str]) -> None:
     desk.environ = environ
     desk.put(ulw(stopBlocks=8))
-    assert desk.stop() == {"systemMessage": TOLD["capped"][1]}
+    answer = desk.stop()
+    assert set(answer) == {"systemMessage"}
+    assert is_told(answer["systemMessage"], "capped")
 
 
 def test_a_block_and_an_activation_notify_nobody(desk: Desk) -> None:
     desk.environ |= CLAUDE
-    assert "\x1b" not in desk.send("UserPromptSubmit", prompt="ulw fix it")
+    assert "\x1b" not in desk.send("UserPromptSubmit", prompt="ulw x")
     assert set(desk.stop()) == {"decision", "reason"}
 
 
@@ -723,9 +746,9 @@ def test_what_an_agent_wrote_is_cut_and_cannot_leave_the_sequence(desk: Desk) ->
 def test_the_user_is_told_that_ultrawork_is_on_and_no_skill_asks_the_agent_to_say_so(desk: Desk) -> None:
     desk.environ = CLAUDE
     answer = json.loads(desk.send("UserPromptSubmit", prompt="ulw fix it"))
-    assert answer["systemMessage"].startswith("omo: ultrawork is on: ")
+    assert texts.says(answer["systemMessage"], "prompt-on", works="ultrawork")
     assert sentences.STOP in answer["systemMessage"]
-    assert "reply with one line" not in answer["hookSpecificOutput"]["additionalContext"]
+    assert "reply with" not in answer["hookSpecificOutput"]["additionalContext"]
     for skill in ROOT.glob("skills/*/SKILL.md"):
         text = " ".join(skill.read_text(encoding="utf-8").split())
         assert " is on: " not in text, skill

@@ -18,7 +18,7 @@ PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 INDENT = "    "
 ONE_WORD = ("gate", "goal", "id", "session", "word")
 # What the one place that renders puts before a message; a message is the same with and without.
-FRAME = re.compile(r"(?:\s+|omo: |\[omo\] |fix: |- |=> )+")
+FRAME = re.compile(r"(?:\s+|omo: |\[omo\] |fix: |- |=> |#+ (?:[^\w\s]+ )?)+")
 BETWEEN_SENTENCES = re.compile(r"(?<=[.?!;]) ")
 
 

@@ -46,12 +46,12 @@ def test_a_closed_goal_is_no_reason_to_pause(project: Project) -> None:
 
 def test_a_finding_becomes_a_goal_and_the_reviewed_one_waits_for_it(project: Project) -> None:
     done = record_review_blockers(
-        project.run(), "G001", objective=" Bad rows are refused. ", evidence=" src/a.py:7 ", title="Mend  it"
+        project.run(), "G001", objective=" Refuse bad. ", evidence=" src/a.py:7 ", title="Mend  it"
     )
     assert not done.deduplicated
     assert (done.parent.status, done.parent.evidence) == ("review_blocked", "src/a.py:7")
     assert (done.goal.id, done.goal.title, done.goal.status) == ("G004", "Mend it", "pending")
-    assert done.goal.objective == "Bad rows are refused."
+    assert done.goal.objective == "Refuse bad."
     assert done.goal.steering == {"kind": "review_blocker", "blockedGoalId": "G001", "evidence": "src/a.py:7"}
     row = project.rows()[-1]
     assert (row["kind"], row["goalId"]) == ("review_blockers_recorded", "G001")

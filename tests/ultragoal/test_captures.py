@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from omo.workflows.ultragoal.gate import media
+from tests import texts
 
 SCREEN = "\x1b[?1049h\x1b[2J\x1b[1;1H\x1b[32mInbox (3 unread messages)\x1b[0m\r\n" + "2026 invoices\r\n" * 40
 
@@ -67,7 +68,7 @@ def test_bounds_and_files(tmp_path: Path) -> None:
     check(tmp_path, SCREEN)
     os.truncate(tmp_path / "capture.txt", media.LARGEST_CAPTURE + 1)
     assert "larger than" in media.capture_defects(tmp_path / "capture.txt")[0]
-    assert "cannot be read" in media.capture_defects(tmp_path / "missing")[0]
+    assert texts.says(media.capture_defects(tmp_path / "missing")[0], "ultragoal-capture-unread", file="missing")
     os.mkfifo(tmp_path / "pipe")
     assert media.capture_defects(tmp_path / "pipe"), "and it is not waited for"
 

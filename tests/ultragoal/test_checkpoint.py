@@ -16,11 +16,11 @@ from tests.ultragoal.project import CLEAN, Project
 def test_other_words_or_another_gate_issue_a_new_receipt(project: Project) -> None:
     project.begin().complete("G001")
     first = project.receipt("G001")["receiptId"]
-    assert project.complete("G001", "seen once more").changed
+    assert project.complete("G001", "once more").changed
     second = project.receipt("G001")["receiptId"]
     gate = copy.deepcopy(project.gate("G001"))
     gate["iteration"]["evidence"] += "once more"
-    assert project.complete("G001", "seen once more", gate=gate).changed
+    assert project.complete("G001", "once more", gate=gate).changed
     assert len({first, second, project.receipt("G001")["receiptId"]}) == 3
     assert project.statuses() == {"G001": "complete", "G002": "active"}, "the goal under way stays so"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from omo.stop import rules, sentences
 from omo.workflows.ultragoal import goal_tool
+from tests import texts
 from tests.ultragoal.project import ONE, Project, commit
 
 
@@ -21,7 +22,7 @@ def test_what_nobody_can_compare_with_the_files_of_a_review_is_no_clean_word_on_
     project.hand_out()
     project.reviewed()
     project.git("config", "core.fileMode", "false")
-    assert "Which files were changed cannot be told here" in project.agent("ultragoal", "brief", "critic").out
+    assert project.agent("ultragoal", "brief", "critic").says("ultragoal-changed-files-unknown")
     project.complete("G001")
     goal_tool.operate("complete", project.run())
-    assert "no clean verdict of omo:architect or omo:qa on its files was seen for G001" in told(project)
+    assert texts.says(told(project), "end-no-clean-verdict", who="omo:architect or omo:qa", goal="G001")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -159,7 +160,7 @@ def test_further_keys_are_allowed_inside_a_section_only(root: Path) -> None:
     assert check(root, gate).defects == []
     (defect,) = check(root, {**gate, "aiSlopCleaner": {}}).defects
     assert (defect.path, code_of(defect)) == ("aiSlopCleaner", "UNKNOWN_KEY")
-    assert "architectReview, executorQa, iteration" in defect.message
+    assert set(SECTIONS) <= set(re.findall(r"\w+", defect.message))
     older = {**valid_gate(root), "codeReview": {"status": "passed"}}
     assert set(places(check(root, older))) == {"codeReview"}
 
@@ -176,7 +177,7 @@ def test_a_cleaner_report_that_blocks_is_refused(root: Path, words: str) -> None
 def test_a_missing_cleaner_report_is_noted_and_not_a_defect(root: Path) -> None:
     inspection = check(root, spoilt(root, "iteration.evidence", "all was run again and nothing was blocked"))
     assert inspection.defects == []
-    assert "no cleaner looked at it" in inspection.notes[0]
+    assert "no cleaner " in inspection.notes[0]
 
 
 def test_everything_wrong_is_told_at_once(root: Path) -> None:

@@ -39,18 +39,17 @@ def completed(project: Project, code: int = 0) -> str:
 
 def test_what_a_reviewer_said_against_it_is_named_and_not_called_no_verdict(planned: Project) -> None:
     reviewed(planned, codeStatus="BLOCK")
-    said = planned.check("next").out
-    assert "architectReview: omo:architect said BLOCK: mend what it found, and let it look again\n" in said
+    assert planned.check("next").says("ultragoal-reviewer-said-block", section="architectReview", who="omo:architect")
 
 
 def test_what_the_user_typed_after_the_plan_was_made_is_asked_too(planned: Project) -> None:
     reviewed(planned)
     completed(planned)
-    planned.prompt("/omo:ultragoal and refuse malformed rows")
+    planned.prompt("/omo:ultragoal refuse malformed")
     brief = planned.check("ultragoal", "brief", "architect", "--goal-id", "G001").out
-    assert "  > read every file\n  > and refuse malformed rows\n" in brief
+    assert "\n  > refuse malformed\n" in brief
     planned.check("goal", "complete")
-    assert "omo:architect was not seen to say that all is there" in planned.stop().message
+    assert planned.stop().says_to_user("end-architect-not-seen-to-say-all")
 
 
 def test_of_a_goal_that_is_not_the_last_nobody_asks_for_the_whole(project: Project) -> None:
@@ -63,9 +62,9 @@ def test_of_a_goal_that_is_not_the_last_nobody_asks_for_the_whole(project: Proje
 
 def test_what_armed_the_session_is_the_request_where_nothing_else_was_typed(project: Project) -> None:
     project.commit()
-    project.prompt("ulw read every file")
+    project.prompt("ulw all")
     project.check("ultragoal", "create-goals", "--start", "--brief", "@goal: Parse\nRead every file.")
-    assert "  > ulw read every file\n" in project.check("ultragoal", "brief", "architect").out
+    assert "  > ulw all\n" in project.check("ultragoal", "brief", "architect").out
 
 
 def test_a_report_about_another_goal_says_nothing_of_this_one(planned: Project) -> None:

@@ -16,6 +16,7 @@ from omo.strict import validated
 from omo.workflows.ultragoal.gate.models import ReplayExempt
 from omo.workflows.ultragoal.gate.replay import Record, normalise, record, replay, speaks_of_project
 from omo.workflows.ultragoal.gate.replay import parse_replay as parse
+from tests import texts
 from tests.project import git
 from tests.proof.test_evaluate import write
 
@@ -122,7 +123,7 @@ def test_a_record_that_cannot_be_used(fields: dict[str, object], said: str) -> N
 def test_a_record_is_an_object_and_all_its_defects_are_told_at_once() -> None:
     no_objects: list[object] = [None, [], "git --version", 1]
     for document in no_objects:
-        assert "the replay record: must be an object" in defects(document)[0]
+        assert texts.says(defects(document)[0], "ultragoal-replay-record-no-object")
     assert len(defects({"kind": "x", "command": "ls", "env": {"A": "b"}})) == 6
 
 
@@ -204,36 +205,38 @@ def test_what_must_be_equal(root: Path) -> None:
     command = tool(root, "import sys; print('a'); print('b'); print('oh', file=sys.stderr); sys.exit(3)")
     same: dict[str, Any] = {"stderr": "oh\n", "exit_code": 3}
     assert run(root, command, "a\nb\n", **same) == []
-    assert "line 2 was recorded as 'c'" in run(root, command, "a\nc\n", **same)[0]
-    assert "(nothing more)" in run(root, command, "a\n", **same)[0]
-    assert "recordedStderr: line 1" in run(root, command, "a\nb\n", **{**same, "stderr": "no\n"})[0]
-    assert "ended with exit code 3" in run(root, command, "a\nb\n", **{**same, "exit_code": 0})[0]
+    assert texts.says(run(root, command, "a\nc\n", **same)[0], "ultragoal-replay-differs", line=2, before="'c'")
+    assert texts.says(run(root, command, "a\n", **same)[0], "ultragoal-replay-differs", before="'(nothing more)'")
+    other = run(root, command, "a\nb\n", **{**same, "stderr": "no\n"})[0]
+    assert texts.says(other, "ultragoal-replay-differs", stream="recordedStderr", line=1)
+    assert "exit code 3" in run(root, command, "a\nb\n", **{**same, "exit_code": 0})[0]
     assert len(run(root, command, "x", stderr="y", exit_code=9)) == 3
 
 
 def test_no_recorded_stderr_means_that_none_came(root: Path) -> None:
     command = tool(root, "import sys; print('value 12'); print('warning', file=sys.stderr)")
-    assert "the replay says 'warning'" in run(root, command, "value 12\n")[0]
+    assert texts.says(run(root, command, "value 12\n")[0], "ultragoal-replay-differs", now="'warning'")
 
 
 def test_a_command_that_ignores_sigterm_is_killed_in_time(root: Path) -> None:
     code = "import os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(os.getpid(), flush=True)\n"
     command = tool(root, code + "open('pid', 'w').write(str(os.getpid()))\nwhile True: signal.pause()")
     (found,) = run(root, command, "", milliseconds=1000.0)
-    assert "still running after 1 s and was killed" in found
+    assert texts.says(found, "ultragoal-replay-timed-out", seconds=1)
     with pytest.raises(ProcessLookupError):
         os.kill(int((root / "pid").read_text()), 0)
 
 
 def test_a_command_that_dies_of_a_signal_or_is_not_there(root: Path) -> None:
     assert "signal 9" in run(root, tool(root, "import os; os.kill(os.getpid(), 9)"), "")[0]
-    assert "could not be started" in run(root, ["./missing"], "")[0]
+    assert texts.says(run(root, ["./missing"], "")[0], "ultragoal-replay-not-started", program="'./missing'")
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_too_much_output_fails(root: Path, stream: str) -> None:
     command = tool(root, f"import sys; sys.{stream}.write('x' * (1 << 20) + 'y')")
-    assert any(one.startswith(f"{stream}: is more than") for one in run(root, command, "x"))
+    told = "\n".join(run(root, command, "x"))
+    assert texts.says(told, "ultragoal-replay-says-too-much", stream=stream)
 
 
 def test_nothing_goes_to_a_shell(root: Path) -> None:

@@ -27,6 +27,7 @@ from omo.workflows.ultragoal.review import (
     start,
 )
 from omo.workflows.ultragoal.source import Source, find_source
+from tests import texts
 from tests.ultragoal.gates import Gate, valid_gate
 from tests.ultragoal.project import TWO, Project, commit, git, make
 
@@ -87,7 +88,7 @@ def test_an_edit_that_is_not_on_the_branch_cannot_make_it_pass(project: Project)
     assert judge(project, qa_of(project), source=find(project, branch="feature")).verdict == PASS
     (project.root / "one.txt").write_text("mended here only\n", encoding="utf-8")
     found = find(project, branch="feature")
-    assert "one.txt is edited and not committed" in found.away
+    assert texts.says(found.away, "ultragoal-not-committed", file="one.txt")
     assert judge(project, qa_of(project), source=found).verdict == UNSEEN_SOURCE
 
 
@@ -196,7 +197,7 @@ def test_a_contract_is_strong_when_it_obliges_somebody() -> None:
     assert [text for text in STRONG if measure(text).strength != "strong"] == []
     assert [text for text in THIN if measure(text).strength != "thin"] == []
     assert {text: int(measure(text).why.split()[0]) for text in STATEMENTS} == STATEMENTS
-    assert measure(ITEMS).why == "3 of 3 acceptance statements, 14 of 40 words"
+    assert texts.says(measure(ITEMS).why, "ultragoal-contract-measured", statements="3 of 3", words="14 of 40")
 
 
 def test_a_spec_is_a_readable_file_of_the_project(project: Project) -> None:
@@ -262,11 +263,12 @@ def test_a_contract_that_came_with_the_work_is_the_agents_word(project: Project)
     commit(project.root, "intake.md", SPEC + "- Everything else is fine as it is.\n")
     done = judge(project, qa_of(project))
     assert done.verdict == OWN_CONTRACT
-    assert "intake.md is not older than what is under review: hold it against one that is" in done.notes
+    assert texts.says("\n".join(done.notes), "ultragoal-spec-not-older", spec="intake.md")
     assert judge(project, {**qa_of(project), "e2eStatus": "failed"}).verdict == FAIL
     shutil.rmtree(project.root / ".git")
     done = judge(project, qa_of(project))
-    assert (done.verdict, "this is no git repository" in done.notes) == (OWN_CONTRACT, True)
+    assert done.verdict == OWN_CONTRACT
+    assert texts.says("\n".join(done.notes), "ultragoal-no-git-repository")
 
 
 def test_a_contract_that_was_committed_after_the_users_request_is_the_agents_word(project: Project) -> None:

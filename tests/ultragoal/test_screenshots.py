@@ -14,6 +14,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from omo.workflows.ultragoal.gate import media
+from tests import texts
 
 SIZE = (640, 360)
 WORDS = "the quick brown fox jumps over the lazy dog and then does it all over again"
@@ -160,7 +161,8 @@ def chunk(name: bytes, data: bytes) -> bytes:
 @pytest.mark.parametrize("kind", ["GIF", "BMP", "WEBP"])
 def test_other_formats_are_refused(tmp_path: Path, kind: str) -> None:
     path = saved(tmp_path, page(), kind)
-    assert "is neither PNG nor JPEG" in media.screenshot_defects(path.rename(tmp_path / "shot.png"))[0]
+    told = media.screenshot_defects(path.rename(tmp_path / "shot.png"))[0]
+    assert texts.says(told, "ultragoal-neither-png-nor-jpeg")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,7 @@ def test_a_flipped_bit_in_the_pixels_is_noticed(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(bytes(data))
-    assert "does not decode" in media.screenshot_defects(path)[0]
+    assert texts.says(media.screenshot_defects(path)[0], "ultragoal-does-not-decode")
 
 
 @pytest.mark.parametrize("size", [(319, 180), (320, 179), (1, 1)])
@@ -219,7 +221,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, side: int) -> N
     parts = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + chunk(b"IEND", b"")
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + parts)
     (defect,) = media.screenshot_defects(path)
-    assert "does not decode as PNG" in defect
+    assert texts.says(defect, "ultragoal-does-not-decode")
 
 
 def test_what_is_too_large_or_no_file_is_refused(tmp_path: Path) -> None:

@@ -186,7 +186,8 @@ def test_the_only_goal_that_counts_is_never_superseded(project: Project) -> None
         project.set_back(name, "blocked")
     project.supersede("G001")
     project.supersede("G002")
-    assert "the only goal that counts" in words_of(reject(project, "mark_blocked_superseded", goal_id="G003"))
+    told = words_of(reject(project, "mark_blocked_superseded", goal_id="G003"))
+    assert "only goal" in told
     project.add("Something in its place")
     project.supersede("G003")
     assert project.statuses()["G003"] == "superseded"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from omo.workflows.ultragoal.gate import media
+from tests import texts
 
 GOOD: dict[str, Any] = {
     "schemaVersion": 1,
@@ -98,10 +99,8 @@ def test_a_transcript_that_does_not(tmp_path: Path, document: object, said: str)
 def test_what_touches_the_product_names_what_it_touches(tmp_path: Path, kind: str) -> None:
     assert check(tmp_path, with_action(type=kind, selector="#ok")) == []
     for selector in (None, "", "  ", 7):
-        assert any(
-            f"actions[1]: {kind} must say selector" in defect
-            for defect in check(tmp_path, with_action(type=kind, selector=selector))
-        )
+        told = "\n".join(check(tmp_path, with_action(type=kind, selector=selector)))
+        assert texts.says(told, "ultragoal-action-must-say", place="actions[1]", action=kind)
 
 
 def test_everything_is_told_at_once_and_within_bounds(tmp_path: Path) -> None:
@@ -112,4 +111,5 @@ def test_everything_is_told_at_once_and_within_bounds(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_a_defect(tmp_path: Path) -> None:
-    assert "cannot be read" in media.transcript_defects(tmp_path / "missing.json", "web")[0]
+    told = media.transcript_defects(tmp_path / "missing.json", "web")[0]
+    assert texts.says(told, "check-file-unread", file=tmp_path / "missing.json")

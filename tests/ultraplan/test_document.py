@@ -119,9 +119,9 @@ def test_a_step_that_is_only_shown_is_no_step(around: str) -> None:
 
 @pytest.mark.parametrize("mark", ["- {}: {}", "* {}: {}", "+ **{}:** {}", "- **{}**: {}", "- [ ] {}: {}", "- _{}:_ {}"])
 def test_fields_are_read_in_every_form_people_write(mark: str) -> None:
-    lines = [mark.format("Files", "`a.py`, b.py (new)"), mark.format("On-Failure", "**skip** — nothing needs it")]
+    lines = [mark.format("Files", "`a.py`, b.py (new)"), mark.format("On-Failure", "**skip** — not needed")]
     (step,) = read("# T\n\n### Step 1: X\n\n" + "\n".join(lines)).steps
-    assert (step.files, step.on_failure, step.on_failure_text) == (("a.py", "b.py"), "skip", "nothing needs it")
+    assert (step.files, step.on_failure, step.on_failure_text) == (("a.py", "b.py"), "skip", "not needed")
 
 
 def test_numbered_fields_nested_lists_and_windows_line_ends_are_read() -> None:
@@ -219,12 +219,12 @@ def test_a_second_manifest_and_one_outside_a_step_are_defects() -> None:
 def test_sessions_have_steps_dependencies_context_and_a_fence_of_their_own() -> None:
     text = plan_text(3, sessions=[[1, 2], [3]]).replace(
         "## Session 2: Part 2\n",
-        "## Session 2: Part 2\n\n- Depends on: Session 1\n- Context: the last part\n- Touch:\n  - `src/part3.py`\n"
+        "## Session 2: Part 2\n\n- Depends on: Session 1\n- Context: last part\n- Touch:\n  - `src/part3.py`\n"
         "  - docs/\n- Never touch: none\n",
     )
     first, second = read(text).sessions
     assert (first.number, first.steps, first.fence, first.depends_on) == (1, (1, 2), None, ())
-    assert (second.title, second.steps, second.depends_on, second.context) == ("Part 2", (3,), (1,), "the last part")
+    assert (second.title, second.steps, second.depends_on, second.context) == ("Part 2", (3,), (1,), "last part")
     assert second.fence == FenceGlobs(("src/part3.py", "docs"), ())
 
 

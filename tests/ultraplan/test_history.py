@@ -28,10 +28,10 @@ def why_not(root: Path, base: str) -> str:
 
 def test_oldest_first_with_what_each_changed(made: Repo) -> None:
     made.commit("one", "a")
-    made.commit("two\n\nwhy it was\ndone", "b", "a")
+    made.commit("two\n\nbecause\ndone", "b", "a")
     first, second = history.history_since(made.root, made.base).commits
     assert (first.subject, first.paths) == ("one", ("a",))
-    assert (second.subject, second.paths, second.body) == ("two", ("a", "b"), "why it was\ndone\n")
+    assert (second.subject, second.paths, second.body) == ("two", ("a", "b"), "because\ndone\n")
 
 
 def test_the_order_is_that_of_descent_whatever_the_dates_say(made: Repo) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from omo.workflows.ultraplan.document import parse
 from omo.workflows.ultraplan.flow import DIMENSIONS
+from tests import texts
 from tests.project import Project
 from tests.ultraplan.plans import begin_repository, carry_out, plan_text
 
@@ -63,20 +64,20 @@ def parallel(tmp_path: Path) -> tuple[Project, Project, Project]:
 
 def test_sessions_of_parallel_worktrees_are_joined_by_a_merge(parallel: tuple[Project, Project, Project]) -> None:
     main, first, _ = parallel
-    told = main.check("plan", "start", "plan.md", "3", code=3).err
-    assert f"session 1 passed in {first.root} and is not merged here" in told
-    told = main.check("plan", "start", "plan.md", code=3).err
-    assert "depends on session 1" in told
+    told = main.check("plan", "start", "plan.md", "3", code=3)
+    assert told.says("ultraplan-merge-that-session", number=1, root=first.root)
+    told = main.check("plan", "start", "plan.md", code=3)
+    assert told.says("ultraplan-depends-on-session", number2=1)
     main.git("merge", "-q", "w1")
     main.git("merge", "-q", "-m", "Merge w2", "w2")
     begun = main.check("plan", "start", "plan.md")
     assert "session 3 of 3" in begun.out
-    assert "handed over  session 1: session 1 left a part" in begun.out
+    assert begun.says("ultraplan-handed-over", number=1)
     carry_out(main.root, 3)
-    done = main.check("plan", "finish").out
-    assert "of the whole plan, from its first session on, 3 of 3 steps hold" in done
+    done = main.check("plan", "finish")
+    assert done.says("ultraplan-whole-plan-holds", passed=3, steps=3)
     assert main.check("plan", "audit", "plan.md").out.count("pass    Step") == 3
-    assert "every session of plan.md has passed" in main.check("plan", "start", "plan.md", code=3).err
+    assert main.check("plan", "start", "plan.md", code=3).says("ultraplan-every-session-of-has-passed", file="plan.md")
 
 
 def test_a_worktree_learns_what_the_others_have_and_where(parallel: tuple[Project, Project, Project]) -> None:
@@ -86,7 +87,7 @@ def test_a_worktree_learns_what_the_others_have_and_where(parallel: tuple[Projec
     second.git("merge", "-q", "-m", "Merge w1", "w1")
     carry_out_session(second, 3, 3)
     main.git("merge", "-q", "w2")
-    assert "3 of 3 steps pass" in main.check("plan", "audit", "plan.md").out
+    assert main.check("plan", "audit", "plan.md").out.count("pass    Step") == 3
     assert "has passed" in main.check("plan", "start", "plan.md", code=3).err
 
 
@@ -106,9 +107,9 @@ def test_a_merge_that_makes_new_commits_is_judged_by_what_they_have(
     main.git("worktree", "remove", "--force", str(second.root))
     assert "session 3 of 3" in main.check("plan", "start", "plan.md").out, "the verdict was given here"
     carry_out(main.root, 3)
-    done = main.check("plan", "finish").out
-    assert "of the whole plan, from its first session on, 3 of 3 steps hold" in done
-    assert "of session 1, 2 no record is left" in done
+    done = main.check("plan", "finish")
+    assert done.says("ultraplan-whole-plan-holds", passed=3, steps=3)
+    assert texts.says(main.summary("ultraplan")["outcome"]["why"], "ultraplan-no-record-left", numbers="1, 2")
     assert main.summary("ultraplan")["outcome"]["verdict"] == "attested"
 
 
@@ -167,9 +168,10 @@ def test_a_revised_step_is_carried_out_as_it_says_now_and_what_is_done_stays_don
         "manifest": {"must_contain": [{"path": "src/part2.py", "pattern": "def other2"}]},
     }
     revise(project, plan_text(2, step2=changes))
-    assert "was edited since" in project.check("plan", "recover", "plan.md", code=3).err
+    edited = project.check("plan", "recover", "plan.md", code=3)
+    assert edited.says("ultraplan-edited-since-it-began", file="plan.md")
     brief = project.check("plan", "critique", "plan.md").out
-    assert "Done and committed: step 1." in brief
+    assert "ultraplan-done-and-committed" in texts.situations(brief)
     critic(project)
     begun = project.check("plan", "start", "plan.md").out
     assert f"done already step 1 {first[:12]}" in begun
@@ -179,8 +181,8 @@ def test_a_revised_step_is_carried_out_as_it_says_now_and_what_is_done_stays_don
     assert project.check("plan", "finish", code=3).out.count("step 2: drift")
     project.write("src/part2.py", "def other2():\n    return 2\n")
     project.commit("feat(part2): as revised")
-    done = project.check("plan", "finish").out
-    assert "step 1 was done before this session" in done
+    assert project.check("plan", "finish").code == 0
+    assert texts.says(project.summary("ultraplan")["outcome"]["why"], "ultraplan-done-before-this-session", steps=1)
 
 
 def test_a_step_that_was_edited_after_it_was_done_is_asked_about(tmp_path: Path) -> None:

@@ -29,9 +29,13 @@ def session_gates(context: Context, name: str) -> gates.SessionGates:
 
 
 def load(context: Context, name: str) -> gates.SessionGates:
-    """Read the gates of a session, once."""
+    """Read the gates of a session, once. If its ledger is damaged, that goes on after its last whole row."""
     pinned = session_gates(context, name)
-    context.chains.setdefault(name, pinned.load())
+    chain = pinned.load()
+    if chain.problems:
+        context.mend(name)
+        chain = pinned.load()
+    context.chains.setdefault(name, chain)
     return pinned
 
 

@@ -38,9 +38,6 @@ def named(ids: list[str], most: int = 6) -> str:
     return listed(ids, most) or "nothing"
 
 
-USER_RUNS = "the user runs, in a terminal of their own"
-
-
 class Command(NamedTuple):
     """One command as argv. `lead` says when it is due ("then", "if it fails after retry"), `after` what for.
 

@@ -67,7 +67,8 @@ def _require_on(context: Context, pinned: SessionGates) -> None:
     if pinned.row is None or not runtime.is_live(pinned.row):
         raise Refused(f"ultrawork is not on in session {pinned.session}", fix="omo next")
     _refuse_with_other_work(pinned.row)
-    if damage.of_session(pinned.row, pinned.rows, str(pinned.row["ulw"].get("armedAt"))) >= MOST_DAMAGE:
+    armed_at = str(pinned.row["ulw"].get("armedAt"))
+    if pinned.known.repairs and damage.of_session(pinned.row, pinned.rows, armed_at) >= MOST_DAMAGE:
         raise _ended_by_damage(context, pinned)
 
 
@@ -132,7 +133,7 @@ def waits_for_user(pinned: SessionGates, waiting: list[Gate]) -> Refused:
     question = f"/omo:allow {' '.join(names)}?"
     pinned.change(
         lambda _: (None, [{"kind": "waiting", "gates": names}]),
-        after=lambda _, row: session.suspend(row, state="waiting", why=why, question=question),
+        after=lambda _, row: session.suspend(row, why=why, question=question),
     )
     return Refused(
         f"the user pinned {', '.join(names)}, and only they can let it through; the work waits for them",
