@@ -17,7 +17,7 @@ from tests.hooks.conftest import Host, data
 from tests.hostile.attacks import ATTACKS, WITNESS, Clone, everything_below, interpreters
 from tests.kept import copied, git_init
 from tests.parts import first_of
-from tests.project import IDENTITY, Project
+from tests.project import IDENTITY, Answer, Project
 from tests.proof.test_base import git
 from tests.terminal import terminal
 
@@ -83,11 +83,11 @@ def commit_all(clone: Clone) -> None:
     Path(clone.witness).unlink(missing_ok=True)
 
 
-def open_in_session(host: Host, clone: Clone) -> list[str]:
+def open_in_session(host: Host, clone: Clone) -> list[Answer]:
     said = []
     for event, fields in EVENTS:
         answer = host.send(event, session_id="new", env={**SHOWS, **clone.environ}, **fields)
-        said.append(answer.stdout)
+        said.append(answer)
     return said
 
 
@@ -98,10 +98,10 @@ def test_opening_a_clone_runs_nothing_writes_nothing_and_allows_nothing(clone: C
     host = Host(clone.root, data=data)
     before = everything_below(clone.root, clone.home, clone.outside)
     is_empty = ownership.look(str(clone.state), str(clone.root)).standing == ownership.ABSENT
-    for said in open_in_session(host, clone):
-        assert '"allow"' not in said
-        assert "pinned by you" not in said
-        assert '"block"' not in said
+    for answer in open_in_session(host, clone):
+        assert '"allow"' not in answer.stdout
+        assert not answer.says_to_user("prompt-pins-hold")
+        assert not answer.blocks
     for argv in LOOKS:
         for by in ("user", "nobody"):
             environ = {**clone.environ, **(AGENT if by == "nobody" else {})}
@@ -151,7 +151,8 @@ def test_the_user_s_own_state_works(clone: Clone, data: Path) -> None:
     assert "tests" in Project(clone.root).user("gate", "list", session="new").out
     assert Project(clone.root).agent("gate", "run", session="new").code == 0
     assert Path(clone.witness).exists()
-    assert "pinned by you" in host.send("SessionStart", session_id="next", source="startup", env=SHOWS).stdout
+    began = host.send("SessionStart", session_id="next", source="startup", env=SHOWS)
+    assert began.says_to_user("prompt-pins-hold")
 
 
 @pytest.mark.parametrize("argv", [("status",), ("doctor",), ("--version",), ("stop-continuation", "--all")])

@@ -69,7 +69,7 @@ def test_a_stop_names_its_workflow(prompt: str, names: tuple[str, ...]) -> None:
     assert (reading.action, reading.names) == ("pause", names)
 
 
-@pytest.mark.parametrize("name", ["ultragoal", "ultraplan", "ultraexecute", "ralph", "verify"])
+@pytest.mark.parametrize("name", ["ultragoal", "ultraplan", "ultraexecute", "verify"])
 def test_the_command_of_a_workflow_names_it_and_one_without_omo_is_somebody_elses(name: str) -> None:
     reading = read_prompt(f"/omo:{name} do it with ulw")
     assert (reading.action, reading.rule, reading.names) == ("workflow", "workflow-command", (name,))
@@ -130,7 +130,7 @@ def test_the_occurrence_that_decides_is_named() -> None:
     assert reading.rule == "leading"
     about = read_prompt("`ulw` in docs/ultrawork.md: what is ultrawork?")
     assert about.rule == "question"
-    assert read_prompt("İ ulw fix it").span == (2, 5)
+    assert read_prompt("İ ulw x").span == (2, 5)
 
 
 @pytest.mark.parametrize("prompt", ["\ud800 ulw \udfff", "\0ulw fix it", "\ufeffulw\r\nfix it", "ulw\u2028fix it"])
@@ -140,9 +140,9 @@ def test_odd_characters_do_not_hide_the_word(prompt: str) -> None:
 
 def test_a_paste_of_any_length_hides_neither_what_is_before_it_nor_what_is_behind() -> None:
     paste = "\n" + "a line that says ulw and nothing else\n" * 10_000
-    assert read_prompt("ulw fix this:" + paste).span == (0, 3)
-    assert read_prompt("what is this?\n```" + paste + "```\nulw fix it").rule == "leading"
-    assert read_prompt("what is this?\n```" + paste + "```\n").rule == "in-code"
+    assert read_prompt("ulw fix:" + paste).span == (0, 3)
+    assert read_prompt("what?\n```" + paste + "```\nulw fix").rule == "leading"
+    assert read_prompt("what?\n```" + paste + "```\n").rule == "in-code"
 
 
 @pytest.mark.parametrize("prompt", ["ulw fix it", "fix the `login` page ulw", "please use ultrawork:\n- a\n- b"])

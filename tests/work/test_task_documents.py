@@ -8,6 +8,7 @@ import pytest
 
 from omo.digest import sha256
 from omo.work.task_documents import lost
+from tests import texts
 from tests.project import Project
 
 THEN = "# To do\n\n- [ ] add the sum\n- [ ] mul the product\n\nA line of prose that is long\nand goes on here.\n"
@@ -58,12 +59,14 @@ def test_a_line_is_lost_where_it_is_nowhere_in_the_file(tmp_path: Path, now: str
 
 def test_a_line_that_stood_twice_is_lost_where_it_stands_once(tmp_path: Path) -> None:
     (tmp_path / "TASK.md").write_text("- test it\n- [x] add\n")
-    assert lost_lines(tmp_path, "- test it\n- [ ] add\n- test it\n") == ["- test it"]
+    then = "- test it\n- [ ] add\n- test it\n"
+    assert lost_lines(tmp_path, then) == ["- test it"]
 
 
 def test_what_was_cut_or_masked_when_it_was_kept_is_not_compared(tmp_path: Path) -> None:
     (tmp_path / "TASK.md").write_text("- add\n- the key is of another user\n")
-    assert lost_lines(tmp_path, "- add\n- the key is ***\n- mul the produ…") == []
+    then = "- add\n- the key is ***\n- mul the produ…"
+    assert lost_lines(tmp_path, then) == []
 
 
 def test_a_file_that_is_gone_has_lost_all(tmp_path: Path) -> None:
@@ -74,7 +77,7 @@ def test_a_file_that_is_gone_has_lost_all(tmp_path: Path) -> None:
 def test_the_sentence_names_the_first_lines(tmp_path: Path) -> None:
     [found] = lost(str(tmp_path), asked(), {}, None)  # type: ignore[arg-type]
     named = "“# To do”, “- [ ] add the sum”, “- [ ] mul the product” and 2 more"
-    assert str(found) == f"TASK.md lost 5 lines since the user named it: {named} (/omo:allow TASK.md)"
+    assert texts.says(str(found), "proof-document-lost-lines", file="TASK.md", count=5, lines=named, allow="TASK.md")
 
 
 def test_a_document_that_git_ignores_is_allowed_like_any_other(project: Project) -> None:
@@ -83,11 +86,10 @@ def test_a_document_that_git_ignores_is_allowed_like_any_other(project: Project)
     project.commit()
     project.prompt("ulw do what TASK.md says")
     (project.root / "TASK.md").unlink()
-    answer = project.prompt("/omo:allow TASK.md")
-    assert "the change of TASK.md, as it is now, is let through by you" in answer.stdout
+    assert project.prompt("/omo:allow TASK.md").says_to_user("prompt-change-allowed", path="TASK.md")
     refused = project.check("ulw", "done", code=3)
     assert "TASK.md lost" not in refused.err
-    assert "'NONE.md' is no gate, no file" in project.prompt("/omo:allow NONE.md").stdout
+    assert project.prompt("/omo:allow NONE.md").says_to_user("typed-allow-unknown", name="NONE.md")
 
 
 def test_the_refusal_and_the_end_name_what_is_gone(project: Project) -> None:
@@ -99,4 +101,4 @@ def test_the_refusal_and_the_end_name_what_is_gone(project: Project) -> None:
     refused = project.check("ulw", "done", code=3)
     assert lost in refused.err
     assert "/omo:allow TASK.md" in refused.err
-    assert lost in project.check("ulw", "done", "--because", "the rest is not needed").out
+    assert lost in project.check("ulw", "done", "--because", "not-needed").out

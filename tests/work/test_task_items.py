@@ -7,6 +7,7 @@ import pytest
 from omo.state.ledger_rows import SessionEvent
 from omo.work import outcome
 from omo.work.task_items import items_of, told_with, with_tests
+from tests import texts
 from tests.project import Project
 
 
@@ -65,10 +66,9 @@ def test_an_item_is_named_by_a_word_of_a_test(item: str, tests: list[str]) -> No
 def test_of_a_file_that_was_not_loaded_nobody_knows_the_tests() -> None:
     named = with_tests(["add mul", "add div"], ["tests/test_div.py", "test_mul"])
     ended = {**outcome.outcome(outcome.PROVEN, "why"), "items": named}
-    assert outcome.items_in_words(outcome.of({"outcome": ended})) == [
-        "add mul: test_mul",
-        "add div: not known: tests/test_div.py could not be loaded without the work",
-    ]
+    first, second = outcome.items_in_words(outcome.of({"outcome": ended}))
+    assert first == "add mul: test_mul"
+    assert texts.says(second, "ulw-item-not-known", item="add div", file="tests/test_div.py")
 
 
 def test_of_many_items_and_tests_some_are_named() -> None:
@@ -78,7 +78,8 @@ def test_of_many_items_and_tests_some_are_named() -> None:
     )
     words = outcome.items_in_words(ended)
     assert len(words) == 20
-    assert words[:2] == ["mul: test_mul_0, test_mul_1, test_mul_2 and 2 more", f"0: {outcome.NO_TEST}"]
+    assert words[0] == f"mul: {', '.join(tests[:3])} and 2 more"
+    assert words[1] == f"0: {outcome.NO_TEST}"
 
 
 def test_an_end_that_is_not_proven_has_none() -> None:
@@ -109,8 +110,10 @@ def test_the_end_names_the_item_that_no_test_names(project: Project) -> None:
     )
     done = project.check("ulw", "done")
     lines = ["mend `add`: test_add (test_calc.Calc.test_add)", "write `div`: no test names it"]
-    assert done.out.splitlines()[1:] == [f"  item of the task: {line}" for line in lines]
-    assert done.out.startswith("Done, proven: ")
+    shown = done.out.splitlines()[1:]
+    assert len(shown) == len(lines)
+    assert all(texts.says(one, "ulw-item-of-task", item=line) for one, line in zip(shown, lines, strict=True))
+    assert project.summary("ulw")["outcome"]["verdict"] == outcome.PROVEN
     status = project.check("status", "--json").json
     assert [item["tests"] for item in status["sessions"][0]["outcome"]["items"]] == [
         ["test_add (test_calc.Calc.test_add)"],
@@ -118,7 +121,7 @@ def test_the_end_names_the_item_that_no_test_names(project: Project) -> None:
     ]
     assert all(f"item       {line}" in project.check("status").out for line in lines)
     page = project.check("report", "--md").out
-    assert "### Items of the task" in page
-    assert "- write \\`div\\`: no test names it" in page
+    assert "### Items" in page
+    assert "- " + lines[1].replace("`", "\\`") in page
     told = project.stop().message
-    assert "no test names it" not in told, "the headline stays what it was"
+    assert lines[1] not in told, "the headline stays what it was"
