@@ -206,7 +206,7 @@ def test_a_dead_clients_session_is_ended_by_the_user_and_recovered_from_a_new_on
     for number in (2, 3, 4, 5):
         carry_out(planned.root, number)
     assert planned.omo("plan", "finish", by="user", env=OF_ANOTHER).code == 0
-    assert planned.row()["work"]["ultraplan"]["state"] == "done"
+    assert planned.row()["work"]["ultraplan"]["state"] == "ended"
 
 
 def test_the_marks_of_an_older_plan_are_shown_everywhere(planned: Project) -> None:
@@ -263,8 +263,8 @@ def test_an_agents_giving_up_is_shown_to_the_user(planned: Project) -> None:
     start(planned)
     planned.agent("plan", "finish", "--abandon", "the plan is beyond me")
     summary = planned.row()["work"]["ultraplan"]
-    assert (summary["state"], summary["told"]) == ("blocked", False)
-    assert "the agent gave up" in summary["why"]
+    assert (summary["state"], summary["told"]) == ("waiting", False)
+    assert "gave up" in summary["why"]
     assert next_stop(planned) == "waiting"
 
 
@@ -315,7 +315,7 @@ def test_the_end_of_a_session_leads_to_the_next_which_is_not_held_against_it(pla
     assert (ran.code, ran.json["session"]) == (0, {"number": 1, "of": 2})
     assert ran.json["next"]["command"] == "omo plan start plan.md"
     first = planned.row()["work"]["ultraplan"]
-    assert "session 1 of 2 of plan.md" in first["outcome"]["why"]
+    assert texts.says(first["outcome"]["why"], "ultraplan-session-of-plan", number=1, number2=2, plan="plan.md")
     start(planned)
     carry_out(planned.root, 2)
     ran = planned.agent("plan", "finish", "--json")
@@ -365,7 +365,7 @@ def test_a_session_that_stopped_and_was_answered_does_not_say_that_it_waits(plan
     assert planned.agent("plan", "status", "--json").json["next"]["who"] != "user"
     again = ("--failed", "1", "--error", "as it was before", "--tried", "what the user said")
     assert planned.agent("plan", "finish", *again).code == 3
-    assert planned.stop().says_to_user("ultraplan-is-blocked-plan-session-stopped"), (
+    assert planned.stop().says_to_user("ultraplan-stopped-at-step", number=1), (
         "what Stop offers is accepted, and waits for them once more"
     )
     planned.prompt("then recover it")

@@ -47,7 +47,7 @@ def test_a_page_is_written_below_the_state_directory_and_named(done: Project) ->
 def test_a_change_after_the_proof_takes_it_back(done: Project) -> None:
     done.write("value", "newer\n")
     said = done.user("report", "--session", SESSION).out
-    assert said.startswith("NOT proven: 0 of 1 gate holds, no longer proven: tests (changed since: value)")
+    assert texts.says(said, "report-not-proven-any-more", number=0, number2=1, gate="tests", files="value")
 
 
 def test_a_skipped_verification_is_no_proof(project: Project) -> None:
@@ -79,7 +79,7 @@ def test_a_recorded_failure_is_an_exception(project: Project) -> None:
 
 def test_markdown_is_printed_and_data_too(done: Project) -> None:
     shown = done.agent("report", "--md").out
-    assert shown.startswith("<!-- made by omo")
+    assert shown.startswith("<!-- made")
     assert texts.says(shown, "end-on-agents-word")
     data = done.agent("report", "--json").json
     assert (data["ok"], data["session"]) == (True, SESSION)
@@ -152,7 +152,9 @@ def printed_into(done: Project, name: str, mode: str) -> str:
 
 
 def test_a_report_in_the_project_is_refused_because_it_would_take_back_what_it_says(done: Project) -> None:
-    assert "rm report.md; then print it elsewhere" in printed_into(done, "report.md", "wb")
+    told = printed_into(done, "report.md", "wb")
+    assert "rm report.md;" in told
+    assert texts.says(told, "report-print-it-elsewhere")
     (done.root / "report.md").unlink()
     assert done.user("report", "--session", SESSION).says(HELD)
 
@@ -163,7 +165,9 @@ def test_nobody_is_told_to_remove_a_file_of_theirs_that_a_report_was_to_go_into(
     done.commit()
     assert texts.says(printed_into(done, "notes", "ab"), "report-print-it-elsewhere-omo-report")
     assert (done.root / "notes").read_text() == "mine\n"
-    assert "fix: git restore notes; then print it elsewhere" in printed_into(done, "notes", "wb")
+    told = printed_into(done, "notes", "wb")
+    assert "git restore notes;" in told
+    assert texts.says(told, "report-print-it-elsewhere")
 
 
 def test_it_begins_with_what_stop_says_the_task_as_typed_and_the_files_changed(project: Project) -> None:
@@ -218,7 +222,7 @@ def test_of_a_run_that_was_called_off_the_task_and_the_files_are_told(project: P
     project.prompt("/omo:stop-continuation")
     told = project.check("report", "--md", by="user").out
     assert "> ulw make it new" in told
-    assert texts.says(told, "report-files-changed-value", number=1)
+    assert texts.says(told, "report-files-changed", number=1, files="value")
     assert texts.says(told, "report-user-called-it-off")
     assert "has not ended" not in told
 
@@ -263,7 +267,7 @@ def test_state_that_cannot_be_read_is_said(project: Project) -> None:
 
 def test_what_a_ledger_proved_that_is_gone_is_not_proven(project: Project) -> None:
     proven = outcome.outcome(outcome.PROVEN, "it passes")
-    ended: Any = {"run": "r1", "state": "done", "outcome": proven, "cleared": True}
+    ended: Any = {"run": "r1", "state": "ended", "outcome": proven}
     project.change_row(lambda row: {**row, "work": {"ultraplan": ended}})
     assert project.agent("report").says("report-not-proven-there-is-nothing-that")
 

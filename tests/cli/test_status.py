@@ -105,9 +105,7 @@ def test_a_gate_that_the_user_let_through_is_not_said_to_pass(project: Project) 
     project.prompt("/omo:pin tests -- false")
     project.agent("gate", "run")
     project.prompt("/omo:allow tests")
-    assert (
-        "would be sent back, because no gate is open, and omo ulw done has not ended it" in project.user("status").out
-    )
+    assert project.user("status").says("status-no-gate-open-but-not-ended")
 
 
 def test_ultrawork_status_names_the_work(project: Project) -> None:

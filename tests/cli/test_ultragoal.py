@@ -409,7 +409,7 @@ def test_a_per_story_plan_ends_by_following_the_next_step(project: Project) -> N
             ran = checkpoint(project, step["item"]) if "checkpoint" in command else project.agent(*command.split()[1:])
             assert ran.code == 0, (step, ran.err)
     assert status(project)["status"] == "complete"
-    assert project.row()["work"]["ultragoal"]["state"] == "done"
+    assert project.row()["work"]["ultragoal"]["state"] == "ended"
     assert project.row()["work"]["ultragoal"]["deny"] == {}
 
 
@@ -583,7 +583,7 @@ def test_a_plan_of_another_session_is_taken_up_by_the_user(project: Project) -> 
     done = project.user("resume", "other", "--session", SESSION, "--json")
     assert (done.code, list(done.json["work"])) == (0, ["ultragoal"])
     assert project.row()["work"]["ultragoal"]["open"] == 2
-    assert project.row("other")["work"]["ultragoal"]["state"] == "done"
+    assert project.row("other")["work"]["ultragoal"]["state"] == "ended"
     unknown = project.user("resume", "nobody", "--session", SESSION)
     assert (unknown.code, "nobody" in unknown.err) == (2, True)
 
@@ -627,11 +627,11 @@ def test_a_goal_that_waits_for_a_person_is_not_begun_before_they_have_acted(proj
     if before == "failed":
         project.agent("ultragoal", "complete-goals")
         checkpoint(project, "G001", "failed")
-    human = ["--classification", "human_blocked", "--goal-id", "G001", "--evidence", "a password is missing"]
+    human = ["--classification", "human_blocked", "--goal-id", "G001", "--evidence", "password missing"]
     assert project.agent("ultragoal", "classify-blocker", *human).code == 0
     assert project.agent("ultragoal", "complete-goals", "--retry-failed", "--json").json["goal_id"] == "G002"
     (goal, _) = status(project)["goals"]
-    assert (goal["status"], goal["humanBlocked"]) == ("blocked", "a password is missing")
+    assert (goal["status"], goal["humanBlocked"]) == ("blocked", "password missing")
     checkpoint(project, "G002")
     assert stop(project) != "block", "the rest waits for a person"
 
@@ -640,7 +640,7 @@ def test_the_goal_that_needs_no_person_is_tried_again_first(project: Project) ->
     create(project)
     project.agent("ultragoal", "complete-goals")
     checkpoint(project, "G001", "blocked")
-    human = ["--classification", "human_blocked", "--goal-id", "G001", "--evidence", "a password is missing"]
+    human = ["--classification", "human_blocked", "--goal-id", "G001", "--evidence", "password missing"]
     project.agent("ultragoal", "classify-blocker", *human)
     project.agent("ultragoal", "complete-goals")
     checkpoint(project, "G002", "blocked")

@@ -41,7 +41,7 @@ def test_a_run_from_start_to_done(project: Project) -> None:
     assert (refused.code, "--because" in refused.err) == (3, True), "the agent chose the gate"
     done = project.agent("ulw", "done", "--because", BECAUSE)
     assert done.out.endswith(f"; the agent says: “{BECAUSE}”. The session may stop.\n")
-    assert project.row()["work"]["ulw"]["state"] == "done"
+    assert project.row()["work"]["ulw"]["state"] == "ended"
     assert project.row()["work"]["ulw"]["outcome"]["verdict"] == "attested"
     assert [row["kind"] for row in project.events()] == [
         *("activated", "gate-added", "gate-ran", "gate-ran", "gate-ran", "done"),
@@ -207,7 +207,7 @@ def test_done_without_a_gate_is_refused_with_both_ways_out(project: Project) -> 
     refused = project.agent("ulw", "done", "--json")
     assert refused.code == 3
     assert refused.json["ok"] is False
-    assert "one that the user pins would count: /omo:pin COMMAND" in refused.json["error"]["fix"]
+    assert refused.says("ulw-one-that-the-user-pins")
     assert "--because" in refused.json["error"]["fix"]
 
 
@@ -479,7 +479,7 @@ def test_recording_needs_a_failure_that_this_run_saw_before_the_work(project: Pr
     assert project.agent(*RECORD, "short").code == 2
     assert project.agent(*RECORD, "failed before").code == 0
     done = project.agent("ulw", "done", "--because", BECAUSE)
-    assert "gate value fails, as it did when the run began (let through by the agent: failed before)" in done.out
+    assert done.says("end-with-failure-of-before", gate="value", by="agent", why="failed before")
 
 
 def test_a_gate_that_passed_before_the_work_has_no_failure_of_then(project: Project) -> None:
@@ -575,7 +575,7 @@ def test_blocked_and_waiting_let_the_session_stop_and_come_back(project: Project
     project.agent("ulw", "start")
     assert project.agent("ulw", "blocked", "--evidence", "no").code == 2
     assert project.agent("ulw", "blocked", "--evidence", "registry answers 403").code == 0
-    assert project.row()["work"]["ulw"]["state"] == "blocked"
+    assert project.row()["work"]["ulw"]["state"] == "waiting"
     assert "waiting" in project.agent("explain", "stop").out
     assert project.agent("resume").code == 0
     project.agent("ulw", "blocked", "--evidence", "two designs are possible", "--question", "A or B?")

@@ -203,7 +203,7 @@ def test_output_of_a_predecessor_is_shown_as_quoted_data(project: Project) -> No
 
 
 def test_the_users_leg_is_visible_in_every_list(project: Project) -> None:
-    block = {"outcomes": ["drafted", "signed by the user"], "outcomes_agent_leg": ["drafted"]}
+    block = {"outcomes": ["drafted", "user signs"], "outcomes_agent_leg": ["drafted"]}
     add(project, participants=["agent", "user"], verification=block)
     begin(project)
     project.write("parser.py", "a draft\n")
@@ -211,9 +211,9 @@ def test_the_users_leg_is_visible_in_every_list(project: Project) -> None:
     done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["state"], done.json["goal_completed"]) == (0, "agent-leg-complete", False)
     assert next_stop(project) == "done"
-    assert project.agent("verify", "status").says("verify-agent-leg-complete-left-for-user-by", to="signed", by="user")
+    assert project.agent("verify", "status").says("verify-leg-left-for-the-user", goal="G1", what="user signs")
     leg = project.agent("verify", "status", "G1", "--json").json["users_leg"]
-    assert leg == {"state": "pending", "outcomes": ["signed by the user"]}
+    assert leg == {"state": "pending", "outcomes": ["user signs"]}
     assert project.user(*FINISH).code == 0
     assert project.agent("verify", "status", "G1", "--json").json["status"] == "completed"
 

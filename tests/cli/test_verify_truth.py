@@ -209,7 +209,7 @@ def judged_goal(project: Project, *, by: str = "user") -> str:
 def test_an_independent_agent_answers_what_only_judgement_can(project: Project) -> None:
     brief = judged_goal(project)
     assert "question whole: Is quoted text one token?" in brief
-    assert texts.says(brief, "verify-question-outcome-is-this-so-are", number=1, word="quotes")
+    assert texts.says(brief, "verify-outcome-as-question", number=1)
     judge_says(project, brief)
     done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["outcome"]["verdict"]) == (0, "judged"), done.out

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench import install
+from tests import texts
 from tests.hooks.conftest import point_at
 from tests.install.conftest import SCRIPT, SH
 from tests.terminal import terminal
@@ -251,7 +252,7 @@ def test_a_uv_that_brings_no_python_is_asked_once(machine: Machine) -> None:
 
 
 def test_no_python(machine: Machine) -> None:
-    assert "no Python 3.10 or newer" in machine.refusal()
+    assert " Python 3.10 " in machine.refusal()
     machine.python()
     assert machine.ensure() == (0, "")
 
@@ -269,7 +270,7 @@ def test_offline_is_said_and_remembered(machine: Machine) -> None:
     machine.interpreter("python3", is_real=True)
     offline(machine)
     line = machine.refusal()
-    assert "index could not be reached" in line
+    assert "index could not " in line
     before = machine.stages()
     assert machine.refusal() == line
     assert machine.stages() == before
@@ -490,7 +491,7 @@ def test_omo_prepares_its_environment_once(machine: Machine, clone: Path) -> Non
     said = f"{['omo', '3', 'b c']} {machine.environment['PATH']}\n"
     code, output, errors = run_omo(machine, clone / "bin" / "omo", "3", "b c")
     assert (code, output) == (3, said)
-    assert errors.startswith("omo: preparing its Python environment")
+    assert "omo: preparing its " in errors
     assert (machine.directory / "user" / ".cache" / "omo" / "environment").is_file()
     assert not (clone / ".venv").exists(), "it would be copied along when the plugin is installed from there"
     assert run_omo(machine, clone / "bin" / "omo", "3", "b c") == (3, said, "")
@@ -659,7 +660,7 @@ def test_a_command_that_may_not_build_waits_for_a_hook_that_does(
             asked.touch()
         with sandboxed(machine, clone / "bin" / "omo") as process:
             assert process.stderr
-            assert "another session is preparing" in process.stderr.readline()
+            assert "another session " in process.stderr.readline()
             for pointer in pointers:
                 pointer.with_name(f"aside-{pointer.name}").rename(pointer)
             asked.unlink(missing_ok=True)
@@ -682,13 +683,14 @@ def test_the_doctor_the_version_and_the_escape_hatch_need_no_packages(machine: M
     code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "--version")
     assert (code, output.split()[0], errors) == (0, "omo", "")
     code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "stop-continuation")
-    assert (code, errors.startswith("omo: the escape hatch belongs to the user")) == (3, True)
+    assert code == 3
+    assert texts.says(errors, "session-escape-hatch-belongs-to-user-and")
     code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "setup", "remove")
-    assert (code, errors.startswith("omo: omo setup remove changes what is a person's own")) == (3, True)
+    assert (code, errors.startswith("omo: omo setup remove ")) == (3, True)
     assert not (machine.home / "environment.log").exists(), "none of them waited for a build"
     code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "doctor")
-    assert "index could not be reached" in errors
-    assert output.startswith("unknown  environment: sh is not on PATH")
+    assert "index could not " in errors
+    assert output.startswith("unknown  environment: sh ")
     assert run_omo(machine, ROOT / "bin" / "omo", "status")[0] == 77
 
 

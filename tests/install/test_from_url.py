@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import texts
 from tests.project import Project
 
 pytestmark = [pytest.mark.install]
@@ -41,4 +42,5 @@ def test_from_its_address_it_judges_a_branch(project: Project, tmp_path: Path) -
         encoding="utf-8",
         check=False,
     )
-    assert (ran.returncode, ran.stdout.startswith("proven. test_add fails without the change")) == (0, True), ran
+    assert (ran.returncode, ran.stdout.startswith("proven. ")) == (0, True), ran
+    assert texts.says(ran.stdout, "proof-fails-without-the-change", test="test_add")

@@ -6,9 +6,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from tests import texts
+
 ROOT = Path(__file__).resolve().parents[2]
 RUNNERS = ("go", "cargo", "tox", "nox", "cc", "bwrap", "socat")
-SKIPPED = "tests/needs.sh: not installed:{}; tests that need them are skipped\n"
 
 
 class Machine:
@@ -55,14 +56,14 @@ def test_nothing_is_done_or_said_where_nothing_is_missing(tmp_path: Path) -> Non
 def test_what_is_missing_is_named_and_not_installed_unasked(tmp_path: Path) -> None:
     machine = Machine(tmp_path, *RUNNERS)
     machine.add_apt()
-    assert machine.run() == SKIPPED.format(" chromium tmux")
+    assert texts.says(machine.run(), "needs-not-installed", programs="chromium tmux")
     assert machine.asked == []
 
 
 def test_what_is_missing_is_installed_when_asked_for(tmp_path: Path) -> None:
     machine = Machine(tmp_path, *RUNNERS)
     machine.add_apt()
-    assert machine.run("--install") == "tests/needs.sh: installing chromium tmux with apt-get\n"
+    assert texts.says(machine.run("--install"), "needs-installing", programs="chromium tmux")
     update, install = machine.asked
     assert update == "noninteractive update -qq"
     assert install.startswith("noninteractive install ")
@@ -74,14 +75,14 @@ def test_what_is_missing_is_installed_when_asked_for(tmp_path: Path) -> None:
 def test_more_than_the_tests_need_is_installed_by_its_name(tmp_path: Path) -> None:
     machine = Machine(tmp_path, "chromium", "tmux", *RUNNERS)
     machine.add_apt()
-    assert machine.run("--install", "shellcheck") == "tests/needs.sh: installing shellcheck with apt-get\n"
+    assert texts.says(machine.run("--install", "shellcheck"), "needs-installing", programs="shellcheck")
     assert machine.run("--install", "shellcheck") == ""
 
 
 def test_a_package_that_is_called_otherwise_is_asked_for_by_its_own_name(tmp_path: Path) -> None:
     machine = Machine(tmp_path, "chromium", "tmux", *RUNNERS[1:])
     machine.add_apt(works=False)
-    assert machine.run("--install", code=1).splitlines()[0] == "tests/needs.sh: installing go with apt-get"
+    assert texts.says(machine.run("--install", code=1), "needs-installing", programs="go")
     assert machine.asked[0] == "noninteractive update -qq"
     machine.add_apt()
     machine.run("--install", code=1)
@@ -92,7 +93,8 @@ def test_an_installation_that_fails_is_not_passed_over(tmp_path: Path) -> None:
     machine = Machine(tmp_path, "tmux", *RUNNERS)
     machine.add_apt(works=False)
     told = machine.run("--install", code=1)
-    assert told.splitlines()[1:] == ["tests/needs.sh: could not be installed: chromium"]
+    assert texts.says(told, "needs-could-not-install", programs="chromium")
+    assert len(told.splitlines()) == 2
 
 
 def test_the_tests_name_it_and_ci_asks_for_it() -> None:

@@ -74,13 +74,13 @@ def test_a_regression_is_remembered_until_the_next_pass() -> None:
 
 
 def test_what_blocks_by_coming_and_going_is_told_from_what_never_passed() -> None:
-    item = CaseItem("C1", "part 1 is in place", [])
+    item = CaseItem("C1", "part 1", [])
     lines = []
     for history in ("pfpfpf", "fff"):
         lines.append(line_of(Case(FLOW, marks={"C1": walk(history)}), item, {}))
     assert lines == [
-        "C1 BLOCKED (regressed 3 times): part 1 is in place",
-        "C1 BLOCKED (failed 3 in a row): part 1 is in place",
+        "C1 BLOCKED (regressed 3 times): part 1",
+        "C1 BLOCKED (failed 3 in a row): part 1",
     ]
 
 

@@ -24,6 +24,6 @@ def says_by(rows: Table, text: str, situation: str, /, **values: object) -> bool
         for start in range(len(sentences)):
             for end in range(start + 1, len(sentences) + 1):
                 found = row.values_in(plain(" ".join(sentences[start:end])))
-                if found is not None and all(found[name] == str(value) for name, value in values.items()):
+                if found is not None and all(plain(found[name]) == plain(str(value)) for name, value in values.items()):
                     return True
     return False

@@ -62,9 +62,9 @@ def test_of_a_goal_that_is_not_the_last_nobody_asks_for_the_whole(project: Proje
 
 def test_what_armed_the_session_is_the_request_where_nothing_else_was_typed(project: Project) -> None:
     project.commit()
-    project.prompt("ulw read all")
+    project.prompt("ulw all")
     project.check("ultragoal", "create-goals", "--start", "--brief", "@goal: Parse\nRead every file.")
-    assert "  > ulw read all\n" in project.check("ultragoal", "brief", "architect").out
+    assert "  > ulw all\n" in project.check("ultragoal", "brief", "architect").out
 
 
 def test_a_report_about_another_goal_says_nothing_of_this_one(planned: Project) -> None:

@@ -168,9 +168,10 @@ def test_a_revised_step_is_carried_out_as_it_says_now_and_what_is_done_stays_don
         "manifest": {"must_contain": [{"path": "src/part2.py", "pattern": "def other2"}]},
     }
     revise(project, plan_text(2, step2=changes))
-    assert "was edited since" in project.check("plan", "recover", "plan.md", code=3).err
+    edited = project.check("plan", "recover", "plan.md", code=3)
+    assert edited.says("ultraplan-edited-since-it-began", file="plan.md")
     brief = project.check("plan", "critique", "plan.md").out
-    assert "Done and committed: step 1." in brief
+    assert "ultraplan-done-and-committed" in texts.situations(brief)
     critic(project)
     begun = project.check("plan", "start", "plan.md").out
     assert f"done already step 1 {first[:12]}" in begun
@@ -180,8 +181,8 @@ def test_a_revised_step_is_carried_out_as_it_says_now_and_what_is_done_stays_don
     assert project.check("plan", "finish", code=3).out.count("step 2: drift")
     project.write("src/part2.py", "def other2():\n    return 2\n")
     project.commit("feat(part2): as revised")
-    done = project.check("plan", "finish").out
-    assert "step 1 was done before this session" in done
+    assert project.check("plan", "finish").code == 0
+    assert texts.says(project.summary("ultraplan")["outcome"]["why"], "ultraplan-done-before-this-session", steps=1)
 
 
 def test_a_step_that_was_edited_after_it_was_done_is_asked_about(tmp_path: Path) -> None:

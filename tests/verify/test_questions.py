@@ -227,7 +227,7 @@ def test_q3_is_recorded_and_never_gates(shop: Workshop, scope: str) -> None:
         shop.answer("q3", {"scope": scope}, "G2")
         assert shop.steps("G2")["q3"] == "done", "the same word of another goal is no copy"
     else:
-        assert shop.steps()["q3"] == "asked, never gates"
+        assert shop.steps()["q3"].startswith("asked, ")
     done = shop.finish()
     assert done.verdict == "pass"
     said = [texts.situations(note) for note in done.data["notes"]]
@@ -240,7 +240,7 @@ def test_an_edit_stales_every_answer(shop: Workshop) -> None:
     assert {shop.steps()[name] for name in QUESTIONS} == {"stale"}
     done = shop.finish()
     assert (done.verdict, done.exit_code, done.data["state"]) == ("unknown", 4, "in-progress")
-    assert "q1 stale (the tree " in done.reason
+    assert "q1 stale (the " in done.reason
     (shop.root / "other.py").unlink()
     assert shop.finish().verdict == "pass"
 
@@ -258,7 +258,7 @@ def test_another_contract_stales_every_answer(shop: Workshop, other: dict[str, A
     shop.as_user().add(**other)
     shop.tick()
     assert {shop.steps()[name] for name in QUESTIONS} == {"stale"}
-    assert "q1 stale (what the " in shop.finish().reason
+    assert "q1 stale (what " in shop.finish().reason
 
 
 def test_an_ignored_artifact_that_changes_stales_the_answer_that_names_it(shop: Workshop) -> None:

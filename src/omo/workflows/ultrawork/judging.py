@@ -133,7 +133,7 @@ def waits_for_user(pinned: SessionGates, waiting: list[Gate]) -> Refused:
     question = f"/omo:allow {' '.join(names)}?"
     pinned.change(
         lambda _: (None, [{"kind": "waiting", "gates": names}]),
-        after=lambda _, row: session.suspend(row, state="waiting", why=why, question=question),
+        after=lambda _, row: session.suspend(row, why=why, question=question),
     )
     return Refused(
         f"the user pinned {', '.join(names)}, and only they can let it through; the work waits for them",
