@@ -88,26 +88,6 @@ def stop(project: Project, session: str = SESSION) -> str:
 
 
 @each_workflow
-def test_damage_lets_the_agent_go_and_is_the_users_to_seal(project: Project, flow: Workflow) -> None:
-    flow.begin(project)
-    assert next_stop(project) == "block"
-    ledger = flow.ledger(project)
-    damage(ledger)
-    bytes_before = ledger.read_bytes()
-    refused = project.agent(*flow.work)
-    seal = ("state", "clear", "--mode", flow.kind, "--force", "--session", SESSION)
-    assert (refused.code, f"omo {' '.join(seal)}" in refused.err) == (3, True), refused.err
-    assert next_stop(project) == "done"
-    assert project.agent(*seal).code == 3
-    assert ledger.read_bytes() == bytes_before
-    assert project.user(*seal).code == 0
-    (kept,) = ledger.parent.parent.glob(f"{ledger.parent.name}.cleared-*/ledger.jsonl")
-    assert kept.read_bytes() == bytes_before
-    flow.begin(project)
-    assert next_stop(project) == "block"
-
-
-@each_workflow
 def test_a_run_that_was_removed_is_damage_too(project: Project, flow: Workflow) -> None:
     flow.begin(project)
     directory = flow.ledger(project).parent

@@ -663,8 +663,9 @@ def is_bound_end(summary: Summary) -> bool:
 
 
 def reopened(row: SessionRow, kind: str, changed: list[str]) -> SessionRow:
-    """Called done, and files were changed after that: it is active again."""
-    return _with_work(row, {kind: {**_active(row["work"].get(kind, {})), "changed": changed, "next": None}})
+    """Return the row in which work is active again that was called done, because files were changed after that."""
+    active: Summary = {**_active(row["work"].get(kind, {})), "changed": changed, "next": None}
+    return {**row, "work": make_room({**row["work"], kind: active}, kind)}
 
 
 def in_doubt(row: SessionRow, doubts: dict[str, str]) -> SessionRow:

@@ -49,7 +49,7 @@ def judge(context: Context, name: str, because: str = "", skipping: str = "") ->
             if _record_end(context, pinned, proof, ended):
                 return ended
         pinned.load()
-    raise Refused(f"session {name} goes on meanwhile", fix="omo ulw done, when nothing else runs in it")
+    raise Refused(f"session {name} changed while the gates ran", fix="omo ulw done, when nothing else runs in it")
 
 
 def require_proof(context: Context, name: str) -> None:
