@@ -410,7 +410,7 @@ def test_an_agent_that_removes_the_record_keeps_the_run_on_and_its_end_says_so(h
     host.prompt("/omo:unpin tests")
     ran = Project(host.project).agent("ulw", "done", "--because", "there was nothing to change here")
     assert ran.code == 0, ran.err
-    assert host.stop().says_to_user("end-exception-record-removed")
+    assert host.stop().says_to_user("end-record-removed")
 
 
 def test_an_agent_that_changes_the_id_keeps_the_run_on(host: Host) -> None:

@@ -399,10 +399,10 @@ def test_no_word_of_the_users_is_made_by_hand_nor_that_they_were_told(desk: Desk
     for view in (status(desk), status(desk, "--all")):
         assert f"calls it {word}" in view
         assert ("you asked" in view, "by you" in view) == (False, False)
-    assert texts.says(desk.says(), "end-ledger-says-otherwise-than", state=state)
+    assert texts.says(desk.says(), "end-ledger-says-otherwise-than", state=word)
     assert desk.stop() == {}
     (problem,) = runtime.ledger_problems(desk.state, SESSION)
-    assert texts.says(problem, "ledger-state-says-otherwise", work="ultrawork", state=state)
+    assert texts.says(problem, "ledger-state-says-otherwise", work="ultrawork", state=word)
     desk.send("UserPromptSubmit", prompt="ulw fix it now")
     assert desk.stop()["decision"] == "block"
 

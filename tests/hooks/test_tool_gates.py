@@ -26,7 +26,7 @@ IN_PROCESS = True
 
 ASK = "ask: steer"
 PAUSE = "pause: classify"
-COMPLETE = "open: G002"
+COMPLETE = "G002 open"
 DENY = {"ask": ASK, "pause": PAUSE, "complete": COMPLETE}
 QUESTION = "Which database?"
 ASKED = {"questions": [{"question": QUESTION, "header": "DB", "options": [{"label": "a"}, {"label": "b"}]}]}
