@@ -127,8 +127,9 @@ class World:
         """Bring the record outside the project up to what is on, unless this hook has found and left it so."""
         if self.left is not None and self.left.row is not None and self.own.is_ours:
             on = runtime.what_is_on(self.left.row)
-            if self.own.record is not None and self.own.record.live.get(self.session, "") == on:
-                return
+            record = self.own.record
+            if record is not None and record.live.get(self.session, "") == on and record.name == self.state:
+                return  # a project that was moved has another name
             ownership.settle(self.own, {self.session: on} if on else {}, [self.session])
             return
         if not self.own.is_ours:
