@@ -206,7 +206,7 @@ esac
 
 # The runtime file's first line lists the sessions that are live.
 case $index in
-'{"version": '[1-3]', "live": []'*) live= ;; # 1 and 2: an omo of before
+'{"version": '[1-4]', "live": []'*) live= ;; # 1 to 3: an omo of before
 '') live=$runtime ;; # none, or not the layout we write: let Python read it
 *) live=yes ;;
 esac
@@ -251,7 +251,7 @@ is_recorded() {
 is_live() {
     [ -n "$live" ] || return 1
     case $index in
-    '{"version": 3, "live": ["'*) ;;
+    '{"version": 4, "live": ["'*) ;;
     *) return 0 ;; # not the layout we write: let Python read it
     esac
     names=${index#*\[}
@@ -276,7 +276,7 @@ is_named() {
 # Has this session work that nothing holds it to any more? What its agents say is kept, and a "continue" heard.
 is_open() {
     case $index in
-    '{"version": 3, "live": ['*'], "open": ["'*) names=${index#*'"open": '\[} ;;
+    '{"version": 4, "live": ['*'], "open": ["'*) names=${index#*'"open": '\[} ;;
     *) return 1 ;; # of an odd layout is_live has let Python know
     esac
     read_event
@@ -315,8 +315,8 @@ esac
 # Does a plan session with an open fence run? Then every shell command is looked at. Python knows an odd layout.
 is_fenced() {
     case $index in
-    '{"version": 3, "live": ['*'], "fenced": ["'*) names=${index#*'"fenced": '\[} ;;
-    '{"version": 3, "live": ['*) return 1 ;;
+    '{"version": 4, "live": ['*'], "fenced": ["'*) names=${index#*'"fenced": '\[} ;;
+    '{"version": 4, "live": ['*) return 1 ;;
     *) return 0 ;;
     esac
     is_named
@@ -371,8 +371,8 @@ esac
 is_left() {
     [ -n "$runtime" ] || return 1
     case $index in
-    '{"version": 3, "live": ['*'], "left": true, "sessions": {'*) return 0 ;;
-    '{"version": 3, "live": ['*) return 1 ;;
+    '{"version": 4, "live": ['*'], "left": true, "sessions": {'*) return 0 ;;
+    '{"version": 4, "live": ['*) return 1 ;;
     *) return 0 ;; # not the layout we write: let Python read it
     esac
 }

@@ -19,7 +19,7 @@ def seconds(text: str) -> float:
     date, _, clock = text.removesuffix("Z").partition("T")
     if not text.endswith("Z") or len(date) != 10 or len(clock) < 8:
         raise ValueError(f"{text!r} is not a UTC time such as 2026-02-22T17:20:01Z")
-    year, month, day = (int(part) for part in date.split("-"))
+    year, month, day = map(int, date.split("-"))
     hours, minutes, rest = clock.split(":")
     return (_days(year, month, day) * 24 + int(hours)) * 3600.0 + int(minutes) * 60 + float(rest)
 

@@ -214,7 +214,7 @@ class Context:
             return named if named in rows else ""
         with_work = []
         for name, row in rows.items():
-            ends = [summary.get("state") or summary.get("cleared") for summary in row["work"].values()]
+            ends = [summary.get("state") for summary in row["work"].values()]
             if any(ends) or row["ulw"].get("armedAt"):
                 with_work.append(name)
         return self._last_used(with_work) if with_work else ""

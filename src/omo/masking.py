@@ -79,8 +79,8 @@ TEXTS = frozenset(
     )
 )
 
-# A copy of a file that the user named, digests, and checks that are pinned by theirs.
-UNTOUCHED = frozenset(("base", "checks", "content", "files", "rules"))
+# A copy of a file that the user named, digests, checks that are pinned by theirs, and a row that was masked already.
+UNTOUCHED = frozenset(("after", "base", "checks", "content", "files", "rules"))
 
 _known_names: dict[str, bool] = {}  # by name, what was found out about it
 _last: tuple[list[tuple[str, str]], list[str]] = ([], [])  # the variables that were looked at last, and their values
@@ -135,7 +135,7 @@ def masked_row(row: Mapping[str, Any]) -> Any:
         for name, value in row.items():
             if name in TEXTS:
                 kept[name] = _masked_texts(value, values)
-            elif name in UNTOUCHED:
+            elif name in UNTOUCHED or not value:
                 continue
             elif isinstance(value, dict):
                 kept[name] = masked(value)

@@ -38,7 +38,7 @@ def own_file(path: str | bytes | os.PathLike[str], flags: int) -> int:
 
 def read_start(path: str | os.PathLike[str], most: int, *, follow_link: bool = False) -> tuple[bytes, bool]:
     """The first `most` bytes of a regular file, and whether they are all."""
-    descriptor = open_file(path, follow_link=follow_link)
+    descriptor = regular_file(path, os.O_RDONLY if follow_link else os.O_RDONLY | os.O_NOFOLLOW)
     pieces: list[bytes] = []
     left = most + 1
     try:

@@ -219,7 +219,7 @@ def test_nothing_counts_less_after_damage_and_nothing_is_called_done(
     project.wait(100)
     project.agent(*story.go_on)
     told = project.summary(story.kind)
-    if told.get("cleared"):
+    if told["state"] == "ended":
         assert (told["told"], told["outcome"]["verdict"]) == (False, "ended")
         assert "cannot go on" in project.stop().message
     else:
@@ -274,7 +274,7 @@ def test_a_second_damage_ends_the_run_and_the_user_is_told(project: Project, sto
     assert (refused.code, refused.says("ledger-run-cannot-go-on")) == (3, True)
     assert not path.exists()
     told = project.summary(story.kind)
-    assert (told["state"], told["cleared"], told["outcome"]["verdict"]) == ("blocked", True, "ended")
+    assert (told["state"], told["isLost"], told["outcome"]["verdict"]) == ("ended", True, "ended")
     assert "its ledger was damaged a second time" in project.stop().message
     assert project.row()["givenUp"], "every later end names it"
 

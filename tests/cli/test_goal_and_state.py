@@ -137,7 +137,7 @@ def test_a_resume_that_died_half_way_is_finished_by_the_next(project: Project, p
 
 
 def test_what_the_user_paused_stays_paused_whatever_the_goal_does(project: Project, planned: GoalProject) -> None:
-    project.change_row(lambda row: session.suspend(row, state="paused", why="the user asked to stop for now"))
+    project.change_row(lambda row: session.pause(row, why="the user asked to stop for now", told=False))
     assert project.agent("goal", "resume").code == 0
     assert planned.told()["state"] == "paused"
     project.agent("goal", "drop")
@@ -175,7 +175,7 @@ def test_completing_the_goal_of_a_plan_needs_its_receipts_and_ends_the_run(
     assert "omo ultragoal checkpoint --goal-id G001" in refused.json["error"]["fix"]
     planned.close("G001", "G002")
     assert project.agent("goal", "complete").code == 0
-    assert planned.told()["state"] == "done"
+    assert planned.told()["state"] == "ended"
     assert next_stop(project) == "done"
 
 
@@ -239,7 +239,7 @@ def test_clearing_an_unfinished_run_needs_force_and_is_recorded(project: Project
     assert (cleared.code, cleared.json["open"], cleared.json["by"]) == (0, 2, "agent")
     assert all(Path(path).is_dir() for path in cleared.json["kept"])
     assert cleared.says("state-this-is-recorded-as-agent-and")
-    assert next_stop(project) == "waiting"
+    assert next_stop(project) == "done"
     last = project.events()[-1]
     assert (last["kind"], last["actor"], last["forced"]) == ("cleared", "agent", True)
 

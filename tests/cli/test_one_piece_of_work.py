@@ -148,7 +148,7 @@ def test_only_the_command_of_the_workflow_has_it_give_way(wanted: Project, name:
     wanted.prompt("ulw something else")
     ran = wanted.agent(*second)
     assert "is over" not in ran.err
-    assert (wanted.summary(kind)["run"], wanted.summary(kind)["state"]) == (old, "exhausted")
+    assert (wanted.summary(kind)["run"], wanted.summary(kind)["state"]) == (old, "ended")
     wanted.prompt(f"/omo:{name} a third thing")
     assert wanted.check(*second).says("session-is-over-for-something-else", kind=kind)
     assert wanted.summary(kind)["state"] == "active"
@@ -158,7 +158,7 @@ def test_an_agent_that_writes_it_into_the_state_replaces_nothing(wanted: Project
     begun(wanted, "ultragoal")
 
     def forge(row: Any) -> Any:
-        summary = {**row["work"]["ultragoal"], "state": "exhausted", "endedBy": "cancelled"}
+        summary = {**row["work"]["ultragoal"], "state": "ended", "endedBy": "cancelled"}
         return {**row, "work": {"ultragoal": summary}}
 
     wanted.change_row(forge)

@@ -168,7 +168,7 @@ def test_the_bare_word_after_a_cap_sets_the_plan_going_and_asks_for_nothing_more
     for _ in range(9):
         project.wait(10)
         project.stop(stop_hook_active=True)
-    assert project.summary("ultraplan")["state"] == "exhausted"
+    assert project.summary("ultraplan")["state"] == "ended"
     said = project.prompt("ulw").stdout
     assert texts.says(
         said, "prompt-of-goes-on-where-it-was", how="with ulw", function_of="ultraplan", now=1, before="1 open"

@@ -206,7 +206,7 @@ def test_a_dead_clients_session_is_ended_by_the_user_and_recovered_from_a_new_on
     for number in (2, 3, 4, 5):
         carry_out(planned.root, number)
     assert planned.omo("plan", "finish", by="user", env=OF_ANOTHER).code == 0
-    assert planned.row()["work"]["ultraplan"]["state"] == "done"
+    assert planned.row()["work"]["ultraplan"]["state"] == "ended"
 
 
 def test_the_marks_of_an_older_plan_are_shown_everywhere(planned: Project) -> None:
@@ -263,7 +263,7 @@ def test_an_agents_giving_up_is_shown_to_the_user(planned: Project) -> None:
     start(planned)
     planned.agent("plan", "finish", "--abandon", "the plan is beyond me")
     summary = planned.row()["work"]["ultraplan"]
-    assert (summary["state"], summary["told"]) == ("blocked", False)
+    assert (summary["state"], summary["told"]) == ("waiting", False)
     assert "gave up" in summary["why"]
     assert next_stop(planned) == "waiting"
 

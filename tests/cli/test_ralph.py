@@ -233,7 +233,7 @@ def test_the_third_verdict_asked_for_over_missing_phases_ends_the_run(project: P
     assert texts.says(refused, "run-iteration-is-not-judged-did-not-happen", attempts=3, number=3)
     told = project.check("ralph", "status", "--json").json
     assert (told["state"], told["circumventions"]) == ("ended: circumvented", 3)
-    assert next_stop(project) == "waiting"
+    assert next_stop(project) == "done"
     again = project.check("ralph", "start", "--criteria", criteria(project), code=3).err
     assert texts.says(again, "ralph-end-your-turn-stop-shows-user")
 
@@ -289,7 +289,7 @@ def test_the_last_iteration_is_a_forced_honest_stop(project: Project) -> None:
     judged(project, C1="pass")
     told = project.agent("ralph", "status", "--json").json
     assert (told["verdict"], told["decision"], told["receipt"]) == ("fail", "safeguard", None)
-    assert next_stop(project) == "waiting"
+    assert next_stop(project) == "done"
     assert "C2" in project.agent("ralph", "status").out
 
 
@@ -349,7 +349,7 @@ def test_giving_up(project: Project) -> None:
     ran = project.agent("ralph", "abandon", "the user wants something else")
     assert ran.code == 0
     assert ran.says("run-user-is-shown-this-at-next")
-    assert next_stop(project) == "waiting"
+    assert next_stop(project) == "done"
     assert rows(project)[-1]["kind"] == "ended"
     assert project.agent("ralph", "abandon", "the user wants something else").says(
         "ralph-ralph-run-ended-already-abandoned"

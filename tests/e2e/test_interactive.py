@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import replace
 
@@ -63,6 +64,11 @@ def interrupt(terminal: Terminal, held: threading.Event) -> None:
 def only_session(stage: Stage) -> str:
     (session,) = stage.sessions
     return session
+
+
+def states(stage: Stage) -> dict[str, str]:
+    work = stage.row(only_session(stage))["work"]
+    return {kind: summary["state"] for kind, summary in work.items()}
 
 
 def commit_a_failing_test(stage: Stage) -> None:
@@ -150,6 +156,30 @@ def test_the_picture_of_stop_ulw_typed_while_the_model_works(stage: Stage) -> No
     wait_until(lambda: stage.kinds(session)[-1].startswith("allowed:"))
     assert stage.times_told(messages.paused([("ulw", {})]).context)[-1] == 1
     assert (stage.work(session)["state"], stage.blocks(session), stage.model.overruns) == ("paused", 0, 0)
+
+
+def test_another_run_that_is_typed_pauses_the_first_and_both_are_named(stage: Stage) -> None:
+    stage.commit("README.md", "# A project\n")
+    goal = json.dumps({"id": "G1", "title": "It is there", "verification": {"checks": [{"type": "path", "path": "g"}]}})
+    (stage.project / "goal.json").write_text(goal, encoding="utf-8")
+    criteria = {"criteria": [{"id": "C1", "description": "c", "checks": [{"id": "c", "type": "path", "path": "c"}]}]}
+    (stage.project / "criteria.json").write_text(json.dumps(criteria), encoding="utf-8")
+    held = threading.Event()
+    stage.model.script(bash("omo ralph start --criteria criteria.json"), say("I am at work.").held_by(held))
+    terminal = stage.open("--allowedTools", "Bash(omo *)", env=EIGHT_BLOCKS)
+    terminal.submit("/omo:ralph write the file c")
+    stage.model.wait_for_turns(2)
+    interrupt(terminal, held)
+    assert states(stage) == {"ralph": "active"}
+
+    asked = len(stage.model.turns)
+    held.clear()
+    stage.model.script(bash("omo verify begin --file goal.json"), say("I am at the goal.").held_by(held))
+    terminal.submit("/omo:verify that g is there")
+    shows(terminal, "omo: /omo:verify begins another piece of work. ralph (2 of 2 open) is paused.")
+    stage.model.wait_for_turns(asked + 2)
+    interrupt(terminal, held)
+    assert states(stage) == {"ralph": "paused", "verify": "active"}
 
 
 def test_the_command_typed_early_in_a_long_turn_ends_with_it(stage: Stage) -> None:

@@ -33,7 +33,7 @@ def test_what_a_rule_of_the_user_denies_is_theirs_to_take_away(stage: Stage) -> 
     stage.model.script(bash("make test"), say("No."), say("No."))
     run = stage.prompt("ulw fix the tests", args=["--disallowedTools", "Bash(make *)"], env=EIGHT_BLOCKS)
     assert stage.kinds(run.session_id)[1:] == ["blocked:block", "allowed:refused"]
-    assert "A permission rule of yours denies it" in stage.work(run.session_id)["question"]
+    assert "permission rule " in stage.work(run.session_id)["question"]
 
 
 def test_an_agent_that_finds_another_way_is_held_as_ever(stage: Stage) -> None:

@@ -88,7 +88,7 @@ def test_an_end_of_which_the_client_did_not_live_to_tell_is_told_to_the_next_con
     stage.model.script(bash("echo done > done.txt && omo ulw done --because 'it is written' && sleep 600"))
     terminal = stage.open()
     terminal.submit("ulw write done.txt")
-    wait_until(lambda: stage.sessions and stage.work(next(iter(stage.sessions)))["state"] == "done")
+    wait_until(lambda: stage.sessions and stage.work(next(iter(stage.sessions)))["state"] == "ended")
     terminal.kill()
 
     told = "finished on the agent's word"
@@ -104,7 +104,7 @@ def test_an_end_in_a_turn_that_esc_has_ended_is_told_beside_the_next_prompt(stag
     stage.model.script(bash("omo ulw done --because 'nothing to do'"), call("Bash", command="sleep 600"))
     terminal = stage.open()
     terminal.submit("ulw look for something to do")
-    wait_until(lambda: stage.sessions and stage.work(next(iter(stage.sessions)))["state"] == "done")
+    wait_until(lambda: stage.sessions and stage.work(next(iter(stage.sessions)))["state"] == "ended")
     stage.model.wait_for_turns(2)
     terminal.key("Escape")
     terminal.wait_for("Interrupted")

@@ -126,7 +126,7 @@ def test_a_resumed_session_is_told_where_things_stand(stage: Stage) -> None:
     talk.leave()
     before = stage.row(session)
     second = stage.prompt("ulw write the docs", env={"OMO_MAX_STOP_BLOCKS": "2"}).session_id
-    assert (stage.blocks(second), stage.work(second)["state"]) == (2, "exhausted")
+    assert (stage.blocks(second), stage.work(second)["state"]) == (2, "ended")
     stage.model.script(say("I am another."))
     fork = stage.prompt("how far are you?", resume=session, args=["--fork-session"])
     assert (fork.result, fork.session_id in stage.sessions) == ("I am another.", False)

@@ -159,7 +159,7 @@ def test_three_goals_from_the_brief_to_the_final_receipt(stage: Stage) -> None:
     ]
     kinds = stage.kinds(session)
     assert (kinds.count("blocked:block"), kinds[-1]) == (1, "allowed:done")
-    assert stage.row(session)["work"]["ultragoal"]["state"] == "done"
+    assert stage.row(session)["work"]["ultragoal"]["state"] == "ended"
 
 
 def test_a_goal_with_a_blocker_is_reviewed_again_and_ends_judged(stage: Stage) -> None:

@@ -92,7 +92,7 @@ def test_a_step_left_out_is_caught_recovered_and_audited(stage: Stage) -> None:
     assert json.loads(audited)["verdict"] == "pass"
     kinds = [kind for kind in stage.kinds(run.session_id) if kind.startswith(("blocked", "allowed"))]
     assert (kinds[0], kinds[-1]) == ("blocked:block", "allowed:done")
-    assert stage.row(run.session_id)["work"]["ultraplan"]["state"] == "done"
+    assert stage.row(run.session_id)["work"]["ultraplan"]["state"] == "ended"
 
 
 def test_two_sessions_with_one_lazy_step_end_in_true_words(stage: Stage) -> None:

@@ -87,7 +87,7 @@ def test_items_are_added_reordered_and_reworded_by_rows() -> None:
 @pytest.mark.parametrize("row", [{"kind": "reached", "stop": "A"}, {"kind": "detour", "stop": "D", "after": ""}])
 def test_what_changes_an_item_takes_the_end_back(row: Any) -> None:
     assert folded(ARRIVED, row).is_open
-    assert summarize(folded(ARRIVED), STEP)["state"] == "done"
+    assert summarize(folded(ARRIVED), STEP)["state"] == "ended"
 
 
 def test_a_case_says_in_its_own_words_why_it_waits() -> None:

@@ -71,7 +71,7 @@ def test_a_run_that_waits_for_its_first_round_never_began_and_asks_the_user() ->
     case = folded(STARTED, WAITS)
     assert not case.is_open
     told = summarize(case, STEP)
-    assert (told["state"], told["why"]) == ("blocked", "git_push is missing")
+    assert (told["state"], told["why"]) == ("waiting", "git_push is missing")
     assert told["question"] == f"{WAITS['asked']} omo parts go"
     assert "fence" not in told
     assert fold(PARTS, [STARTED], "x1") is None  # type: ignore[list-item]
@@ -87,7 +87,7 @@ def test_a_round_ends_the_waiting_and_belongs_to_whoever_opens_it() -> None:
 def test_a_run_that_can_go_on_is_woken_by_an_answer_and_a_round_takes_its_end_back() -> None:
     case = folded(STARTED, ROUND, FAILED)
     told = summarize(case, STEP)
-    assert (told["state"], told["question"]) == ("blocked", f"{FAILED['asked']} omo parts go")
+    assert (told["state"], told["question"]) == ("waiting", f"{FAILED['asked']} omo parts go")
     assert {"own", "cleared", "outcome", "fence"}.isdisjoint(told)
     assert told["next"] == STEP.short
     assert folded(STARTED, ROUND, FAILED, {**ROUND, "iteration": 2}).is_open

@@ -93,5 +93,5 @@ def test_while_work_is_open_the_agent_does_not_change_the_users_settings(
     assert refused.says_to_agent("tool-users-settings")
     other = host.send("PreToolUse", tool_name="Write", tool_input={"file_path": "src/omo.json"})
     other.assert_silent()
-    open_run(host, state="done")
+    open_run(host, state="ended")
     host.send("PreToolUse", tool_name=tool, tool_input=given).assert_silent()

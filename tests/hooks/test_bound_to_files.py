@@ -162,7 +162,7 @@ def test_the_breakers_hold(ended: Host) -> None:
     ended.change_row(lambda row: session.note(row, {"stopBlocks": 8}))
     ended.write("calc.py", BROKEN)
     assert ended.stop().says_to_user("end-no-progress", blocks=8)
-    assert ended.summary("ulw")["state"] == "exhausted"
+    assert ended.summary("ulw")["state"] == "ended"
 
 
 def test_a_cancel_lets_go_whatever_the_files_are(ended: Host) -> None:
@@ -196,4 +196,4 @@ def test_every_view_shows_that_the_end_does_not_stand(ended: Host) -> None:
     report = json.loads(ended.check("report", "--json").out)
     assert report["verdict"]["level"] == "gone"
     assert texts.says(report["verdict"]["text"], "report-not-proven-files-changed", files="calc.py")
-    assert ended.summary("ulw")["state"] == "done"  # nobody but Stop opens it again
+    assert ended.summary("ulw")["state"] == "ended"  # nobody but Stop opens it again

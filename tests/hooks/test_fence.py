@@ -30,7 +30,7 @@ def open_fence(host: Host, *, session_id: str = SESSION, fence: Any = None, **ch
 
 
 def close_fence(host: Host) -> None:
-    host.change_row(lambda row: {**row, "work": {**row["work"], "ultraplan": {**PLAN, "state": "done"}}})
+    host.change_row(lambda row: {**row, "work": {**row["work"], "ultraplan": {**PLAN, "state": "ended"}}})
 
 
 def write(host: Host, path: str, tool: str = "Write", **fields: Any) -> Answer:
@@ -152,9 +152,9 @@ def test_subagents_are_held_and_other_sessions_are_not(host: Host) -> None:
     bash(host, "rm -rf x", session_id="another").assert_silent()
 
 
-@pytest.mark.parametrize("state", [*(state for state in runtime.OPEN_STATES if state != "paused"), "exhausted"])
+@pytest.mark.parametrize("state", [*(state for state in runtime.OPEN_STATES if state != "paused"), "ended"])
 def test_the_fence_holds_in_every_state_of_the_run(host: Host, state: str) -> None:
-    open_fence(host, state=state)
+    open_fence(host, state=state, endedBy="cap")
     assert denied(write(host, "README.md"))
     assert denied(bash(host, "rm -rf x"))
 
@@ -197,7 +197,7 @@ def test_the_first_line_lists_who_is_fenced(host: Host) -> None:
     open_fence(host)
     host.prompt("ulw x", session_id="zz")
     first = Path(paths.runtime_file(host.state)).read_text().splitlines()[0]
-    listed = {"version": 3, "live": [SESSION, "zz"], "fenced": [SESSION], "left": True, "sessions": {}}
+    listed = {"version": 4, "live": [SESSION, "zz"], "fenced": [SESSION], "left": True, "sessions": {}}
     assert first == json.dumps(listed).removesuffix("}}")
     bash(host, "rm -rf x", session_id="zz").assert_silent()
 

@@ -193,7 +193,7 @@ def test_a_state_of_a_newer_version_is_told(host: Host) -> None:
     host.prompt("ulw begin", session_id="stopped")
     host.prompt("/omo:stop-continuation", session_id="stopped")
     text = Path(host.state, "runtime.local.json").read_text(encoding="utf-8")
-    text = text.replace('"version": 3', '"version": 99', 1)
+    text = text.replace('"version": 4', '"version": 99', 1)
     host.write_runtime(text)
     shutil.rmtree(Path(os.environ["HOME"], ".local"), ignore_errors=True)  # what is known of it elsewhere
     for event, situation in (("Stop", "stop-state-is-newer"), ("UserPromptSubmit", "prompt-state-is-newer")):

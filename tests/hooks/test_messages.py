@@ -58,7 +58,7 @@ class Material:
 
     def ended(self, verdict: str) -> str:
         let_through = [outcome.exception(self.text, "agent", self.text)] if verdict == outcome.WAIVED else []
-        over = self.changed(state="done", outcome=outcome.outcome(verdict, self.text, let_through), at=stamp(NOW))
+        over = self.changed(state="ended", outcome=outcome.outcome(verdict, self.text, let_through), at=stamp(NOW))
         return sentences.release(rules.DONE, over, over, LIMITS)
 
     def let_go(self, rule: rules.Rule) -> str:
@@ -122,11 +122,11 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "taken up, and spent": lambda m: messages.needs_budget(m.spent, "5c1a"),
     "goes on": lambda m: line(messages.resumed(m.work, "", None)),
     "ended in another conversation": lambda m: sentences.release(
-        rules.DONE, EMPTY, m.changed(state="done", outcome=ENDED), LIMITS, messages.elsewhere("5c1a", 7200.0)
+        rules.DONE, EMPTY, m.changed(state="ended", outcome=ENDED), LIMITS, messages.elsewhere("5c1a", 7200.0)
     ),
     "left open": lambda m: messages.offer([("5c1a", m.row)] * 3, 7200.0, m.text),
     "still waiting": lambda m: messages.still_on(m.waits("waiting", m.text)),
-    "waits, and names a command": lambda m: m.released("waiting", m.waits("blocked", f"Mend it: {COMMAND}.")),
+    "waits, and names a command": lambda m: m.released("waiting", m.waits("waiting", f"Mend it: {COMMAND}.")),
     "waits for an answer": lambda m: m.released("waiting", m.waits("waiting", m.text)),
     **{f"ended {verdict}": lambda m, verdict=verdict: m.ended(verdict) for verdict in outcome.VERDICTS},  # type: ignore[misc]
     **{f"let go by {rule.name}": lambda m, rule=rule: m.let_go(rule) for rule in rules.RULES if rule.ends_run},  # type: ignore[misc]

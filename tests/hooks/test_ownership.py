@@ -410,7 +410,7 @@ def test_an_agent_that_removes_the_record_keeps_the_run_on_and_its_end_says_so(h
     host.prompt("/omo:unpin tests")
     ran = Project(host.project).agent("ulw", "done", "--because", "there was nothing to change here")
     assert ran.code == 0, ran.err
-    assert host.stop().says_to_user("end-exception-record-removed")
+    assert host.stop().says_to_user("end-record-removed")
 
 
 def test_an_agent_that_changes_the_id_keeps_the_run_on(host: Host) -> None:
@@ -459,7 +459,7 @@ def test_state_of_an_earlier_omo_lets_go_and_its_pins_are_offered(host: Host) ->
     arm(host)
     runtime_file = Path(host.state, "runtime.local.json")
     text = runtime_file.read_text()
-    runtime_file.write_text(text.replace('{"version": 3', '{"version": 1', 1))
+    runtime_file.write_text(text.replace('{"version": 4', '{"version": 1', 1))
     Path(host.state, "id").unlink()
     said = host.stop(env=SHOWS)
     assert said.says_to_user("state-of-an-earlier-omo")
@@ -500,7 +500,7 @@ RECORDS = st.one_of(
     st.fixed_dictionaries(
         {},
         optional={
-            "version": st.sampled_from([1, 2, "1", None]),
+            "version": st.sampled_from([1, 2, 3, "1", None]),
             "live": ODD,
             "path": st.one_of(ODD, st.sampled_from(["/", "/etc", "relative", "STATE"])),
             "name": st.one_of(ODD, st.sampled_from(["/", "/etc", "../..", "STATE"])),
@@ -512,7 +512,7 @@ RECORDS = st.one_of(
 ROWS = st.one_of(
     st.binary(max_size=80),
     st.fixed_dictionaries(
-        {"version": st.sampled_from([1, 2, 3, "2", None])},
+        {"version": st.sampled_from([1, 2, 3, 4, "2", None])},
         optional={
             "sessions": st.one_of(
                 ODD,

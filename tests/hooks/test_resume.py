@@ -225,7 +225,7 @@ def test_an_end_is_held_against_the_files_wherever_it_is_told(project: Project) 
 def test_an_end_that_the_ledger_does_not_vouch_for_is_told_as_such(project: Project) -> None:
     project.prompt("ulw write the program done", env={"CLAUDE_PID": GONE})
     path = Path(paths.runtime_file(project.state))
-    path.write_text(path.read_text().replace('"state":"active"', '"state":"done"'))
+    path.write_text(path.read_text().replace('"state":"active"', '"state":"ended"'))
     assert texts.says(starts(project), "end-ledger-says-otherwise")
 
 
@@ -450,9 +450,9 @@ def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project
 def test_back_and_forth_no_row_is_kept_twice_and_the_users_pin_stays(project: Project) -> None:
     commit_base(project)
     begun(project)
-    project.change_row(lambda row: {**row, "work": {**row["work"], "laps": {"run": "r1", "state": "done"}}})
+    project.change_row(lambda row: {**row, "work": {**row["work"], "laps": {"run": "r1", "state": "ended"}}})
     types(project)
-    assert (project.summary("laps", NEXT), project.summary("laps")) == ({}, {"run": "r1", "state": "done"})
+    assert (project.summary("laps", NEXT), project.summary("laps")) == ({}, {"run": "r1", "state": "ended"})
     project.prompt("/omo:pin tests -- sh -c 'test -f other.txt'", session=NEXT)
     project.check("gate", "add", "more", "--", "true", session=NEXT)
     types(project, f"/omo:resume {NEXT}", session=SESSION)

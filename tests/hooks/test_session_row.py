@@ -63,8 +63,8 @@ def test_an_end_has_its_moment_until_the_work_goes_on() -> None:
 
 
 def test_a_workflow_that_proves_its_end_later_is_told_although_a_forged_one_was() -> None:
-    forged: Any = {"run": "rows", "state": "done", "outcome": ENDED, "told": True, "unvouched": True}
-    fresh: Any = {"run": "rows", "state": "done", "outcome": ENDED}
+    forged: Any = {"run": "rows", "state": "ended", "outcome": ENDED, "told": True, "unvouched": True}
+    fresh: Any = {"run": "rows", "state": "ended", "outcome": ENDED}
     row: Any = {**armed(), "work": {"ultraplan": forged}}
     assert session.kept_state(row, "ultraplan", fresh) == fresh
 
@@ -74,11 +74,11 @@ def changed(summary: Any, **changes: Any) -> Any:
 
 
 def test_an_end_that_was_not_told_is_carried_by_the_run_in_its_place() -> None:
-    old: Any = {"run": "rows", "state": "done", "outcome": ENDED}
+    old: Any = {"run": "rows", "state": "ended", "outcome": ENDED}
     new: Any = {"run": "columns", "state": "active"}
     carried: Any = session.with_earlier(old, new)
     assert carried == {**new, "earlier": ENDED}
-    assert session.with_earlier(carried, changed(new, state="done"))["earlier"] == ENDED
+    assert session.with_earlier(carried, changed(new, state="ended"))["earlier"] == ENDED
     assert session.with_earlier(changed(old, told=True), new) == new
     assert session.with_earlier(changed(old, run="columns"), new) == new, "it goes on, and has not ended"
     edited = session.with_earlier(changed(new, earlier="nothing"), new)["earlier"]

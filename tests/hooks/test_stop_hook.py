@@ -49,7 +49,7 @@ def test_eight_blocks_then_released_once_with_a_line_and_then_silence(host: Host
     assert answers[8].says_to_user("end-no-progress", blocks=8)
     assert [answer.stdout for answer in answers[9:]] == ["", ""]
     assert host.kinds() == ["activated:leading", *["blocked:block"] * 8, "allowed:cap"]
-    assert (host.row()["work"]["ulw"]["state"], host.row()["ulw"]["enabled"]) == ("exhausted", False)
+    assert (host.row()["work"]["ulw"]["state"], host.row()["ulw"]["enabled"]) == ("ended", False)
 
 
 def test_the_same_stop_delivered_twice_is_one_block(host: Host) -> None:

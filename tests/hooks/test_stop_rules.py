@@ -83,12 +83,12 @@ CASES: list[tuple[str, Any, dict[str, Any]]] = [
     ("background-shell", ARMED, {"background_tasks": [SHELL]}),
     ("background-shell", with_ulw(shellExcuses=1), {"background_tasks": [SHELL]}),
     ("block", with_ulw(shellExcuses=2), {"background_tasks": [SHELL]}),
-    ("waiting", session.suspend(ARMED, state="waiting", why="w"), {}),
-    ("waiting", session.suspend(ARMED, state="paused", why="w"), {}),
-    ("waiting", session.suspend(ARMED, state="blocked", why="w"), {}),
+    ("waiting", session.suspend(ARMED, why="w"), {}),
+    ("waiting", session.pause(ARMED, why="w", told=False), {}),
+    ("waiting", session.suspend(ARMED, whom="outside", why="w"), {}),
     ("done", session.finish(ARMED, outcome.outcome("attested", "it is"), at=stamp(NOW), files={}), {}),
     ("block", with_work(total=2, open=0), {}),
-    ("not-active", {**ARMED, "work": {"laps": {"state": "exhausted"}}}, {}),
+    ("not-active", {**ARMED, "work": {"laps": {"state": "ended", "endedBy": "cap"}}}, {}),
     ("block", ARMED, {"last_assistant_message": "API Error handling is implemented and the tests pass."}),
     ("block", ARMED, {"last_assistant_message": "API Error: fixed in client.py, done."}),
     ("block", ARMED, {"last_assistant_message": "You've hit your limit on retries in retry.py; I fixed that."}),
@@ -129,7 +129,7 @@ def test_the_rule_that_decides(rule: str, row: Any, fields: dict[str, Any]) -> N
 
 
 def test_what_is_paused_beside_a_command_of_which_nothing_was_begun_stays_so() -> None:
-    paused = {**session.suspend(ARMED, state="paused", why="w"), "asked": "laps"}
+    paused = {**session.pause(ARMED, why="w", told=False), "asked": "laps"}
     after: Any = rules.decide(situation(paused, permission_mode="plan")).row
     assert (after["ulw"]["enabled"], after["work"]["ulw"]["state"], "asked" in after) == (True, "paused", False)
 

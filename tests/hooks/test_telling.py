@@ -102,7 +102,8 @@ def plan(**changes: Any) -> Row:
 
 
 def waits(state: str, why: str, question: str = "", **more: Any) -> Row:
-    return {"state": state, "why": why, "question": question, "told": False, **more}
+    stands = {"state": "waiting", "waitsFor": "outside"} if state == "blocked" else {"state": state}
+    return {**stands, "why": why, "question": question, "told": False, **more}
 
 
 AT = "2026-02-22T17:20:05.000Z"
@@ -120,7 +121,7 @@ BEFORE = "“no behaviour changed”; gate tests passes; it passes without the w
 
 
 def ended(verdict: str, why: str, *exceptions: Row) -> Row:
-    return {"state": "done", "outcome": outcome.outcome(verdict, why, exceptions)}
+    return {"state": "ended", "outcome": outcome.outcome(verdict, why, exceptions)}
 
 
 NO_CRITIQUE = outcome.exception("no clean critique of the plan", "agent", "it is a small plan")
@@ -128,7 +129,7 @@ RALPH_PASSED = "ralph run rows: 3 of 3 criteria pass, iteration 2; decided by om
 
 
 def given_up() -> Row:
-    over = waits("blocked", GIVEN_UP, "What should change?", own=True, cleared=True)
+    over = waits("ended", GIVEN_UP, "What should change?")
     return {"run": "rows", **over, "outcome": outcome.outcome(outcome.ENDED, GIVEN_UP)}
 
 
@@ -207,7 +208,7 @@ TOLD: dict[str, tuple[Row, Told]] = {
         {
             **ARMED,
             "work": {
-                "ulw": {"state": "done", "outcome": PROVEN, "at": AT},
+                "ulw": {"state": "ended", "outcome": PROVEN, "at": AT},
                 "ultragoal": plan(**ended(outcome.JUDGED, "3 of 3 goals complete")),
                 "ralph": given_up(),
             },
@@ -240,11 +241,11 @@ TOLD: dict[str, tuple[Row, Told]] = {
     "unusable": (ulw(stopBlocks="many"), {"end-unusable-state": {}, **BY_ULW}),
     "the host's limit": (ARMED, {"stop-waits-host-limit": {"said": LIMIT}, **GOES_ON}),
     "a question": (
-        session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key may I use?"),
+        session.suspend(ARMED, why="two keys exist", question="Which key may I use?"),
         {"stop-waits-for-you": {"work": "ultrawork", "why": "two keys exist. Which key may I use?"}},
     ),
     "blocked": (
-        session.suspend(ARMED, state="blocked", why="the registry cannot be reached"),
+        session.suspend(ARMED, whom="outside", why="the registry cannot be reached"),
         {"stop-is-blocked": {"work": "ultrawork", "why": "the registry cannot be reached"}, **GOES_ON},
     ),
     "a goal only you can move": (
@@ -313,7 +314,7 @@ def test_the_user_is_told_in_one_sentence_and_once_with_a_notification(desk: Des
     assert is_told(said, name)
     assert set(answer) == {"systemMessage", "terminalSequence"}
     assert answer["terminalSequence"].startswith("\x1b]9;omo: " + said[5:25].replace(";", ","))
-    over = [one for one in desk.row()["work"].values() if one.get("state") == "done" or one.get("cleared")]
+    over = [one for one in desk.row()["work"].values() if one.get("state") == "ended"]
     is_done = outcome.is_done(outcome.worst(outcome.of(one) for one in over))
     assert bool(told.keys() & {"end-proven", "end-judged"}) is is_done
     assert texts.says(said, "end-report-shows-evidence") is is_done
@@ -347,7 +348,7 @@ def test_the_page_shows_nothing_that_is_not_said(desk: Desk, tmp_path: Path) -> 
 # True whatever happened since.
 
 
-FORGED = {"run": "u1", "state": "done", "outcome": PROVEN, "total": 4, "told": False}
+FORGED = {"run": "u1", "state": "ended", "outcome": PROVEN, "total": 4, "told": False}
 NOT_IN_THE_LEDGER = "end-ledger-says-otherwise"
 
 
@@ -390,18 +391,18 @@ def test_an_end_that_the_ledger_does_not_know_is_let_go_and_called_that(desk: De
     assert desk.stop()["decision"] == "block"
 
 
-@pytest.mark.parametrize("state", ["done", "paused"])
-def test_no_word_of_the_users_is_made_by_hand_nor_that_they_were_told(desk: Desk, state: str) -> None:
+@pytest.mark.parametrize(("state", "word"), [("ended", "done"), ("paused", "paused")])
+def test_no_word_of_the_users_is_made_by_hand_nor_that_they_were_told(desk: Desk, state: str, word: str) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     why = {"why": "you asked to stop for now", "told": True}
     forge(desk, ulw={**desk.row()["work"]["ulw"], "state": state, **why})
     for view in (status(desk), status(desk, "--all")):
-        assert f"calls it {state}" in view
+        assert f"calls it {word}" in view
         assert ("you asked" in view, "by you" in view) == (False, False)
-    assert texts.says(desk.says(), "end-ledger-says-otherwise-than", state=state)
+    assert texts.says(desk.says(), "end-ledger-says-otherwise-than", state=word)
     assert desk.stop() == {}
     (problem,) = runtime.ledger_problems(desk.state, SESSION)
-    assert texts.says(problem, "ledger-state-says-otherwise", work="ultrawork", state=state)
+    assert texts.says(problem, "ledger-state-says-otherwise", work="ultrawork", state=word)
     desk.send("UserPromptSubmit", prompt="ulw fix it now")
     assert desk.stop()["decision"] == "block"
 
@@ -459,7 +460,7 @@ def test_a_turn_that_ends_while_the_run_stays_on_is_told(desk: Desk) -> None:
 
 def test_a_stop_that_is_excused_uses_nothing_up(desk: Desk) -> None:
     """The turn ends because an agent will wake the session: what the user has to know is still to be told."""
-    desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key?"))
+    desk.put(session.suspend(ARMED, why="two keys exist", question="Which key?"))
     assert desk.stop(background_tasks=[{"type": "subagent", "status": "running"}]) == {}
     assert desk.stop(permission_mode="plan") == {}
     assert "Which key?" in desk.says()
@@ -491,7 +492,7 @@ def test_a_summary_written_anew_is_the_same_end(desk: Desk) -> None:
 
 
 def test_what_waited_and_then_ended_is_told_twice_because_it_is_two_events(desk: Desk) -> None:
-    desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which?"))
+    desk.put(session.suspend(ARMED, why="two keys exist", question="Which?"))
     assert "Which?" in desk.says()
     desk.put(session.finish(desk.row(), PROVEN, at=AT, files={}))
     assert is_told(desk.says(), "done")
@@ -544,7 +545,7 @@ def test_a_cancel_of_other_work_alone_speaks_of_no_ultrawork(desk: Desk) -> None
 
 
 def test_a_cancel_of_what_a_breaker_let_go_does_not_say_that_nothing_was_on(desk: Desk) -> None:
-    desk.put(work(ultragoal=plan(state="exhausted")))
+    desk.put(work(ultragoal=plan(state="ended", endedBy="cap")))
     told = json.loads(desk.send("UserPromptSubmit", prompt="/omo:stop-continuation"))["reason"]
     works = "ultragoal (2 of 3 open)"
     assert texts.says(told, "prompt-off-nothing-holds")
@@ -651,7 +652,7 @@ def test_who_resumes_a_session_reads_what_is_on(desk: Desk) -> None:
 
 def test_who_resumes_a_session_that_waits_reads_for_what(desk: Desk) -> None:
     desk.environ |= CLAUDE
-    desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key?"))
+    desk.put(session.suspend(ARMED, why="two keys exist", question="Which key?"))
     desk.stop()
     answer = json.loads(desk.send("SessionStart", source="resume"))
     assert texts.says(answer["systemMessage"], "stop-waits-for-you", work="ultrawork")
@@ -670,7 +671,11 @@ def test_what_is_asked_of_two_at_once_is_asked_once(desk: Desk, state: str, verb
     desk.environ |= CLAUDE
     both = work(ulw={"state": "active"}, ralph={"run": "rows", "state": "active"})
     asked = question if state == "waiting" else ""
-    desk.put(session.suspend(both, state=state, why="two keys exist", question=asked))
+    if state == "paused":
+        desk.put(session.pause(both, why="two keys exist", told=False))
+    else:
+        whom: Any = "outside" if state == "blocked" else "user"
+        desk.put(session.suspend(both, whom=whom, why="two keys exist", question=asked))
     told = f"omo: ultrawork and ralph rows {verb}: two keys exist. {question}"
     assert desk.says() == told
     assert json.loads(desk.send("SessionStart", source="resume"))["systemMessage"].startswith(told)

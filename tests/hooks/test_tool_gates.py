@@ -26,7 +26,7 @@ IN_PROCESS = True
 
 ASK = "ask: steer"
 PAUSE = "pause: classify"
-COMPLETE = "open: G002"
+COMPLETE = "G002 open"
 DENY = {"ask": ASK, "pause": PAUSE, "complete": COMPLETE}
 QUESTION = "Which database?"
 ASKED = {"questions": [{"question": QUESTION, "header": "DB", "options": [{"label": "a"}, {"label": "b"}]}]}
@@ -158,8 +158,8 @@ def test_the_files_of_a_plan_are_not_edited_by_hand(host: Host, name: str, inste
 @pytest.mark.parametrize(
     "changes",
     [
-        {"state": "done"},
-        {"state": "exhausted"},
+        {"state": "ended"},
+        {"state": "ended", "endedBy": "cap"},
         {"state": None},
         {"state": ["active"]},
         {"deny": None},
@@ -402,10 +402,18 @@ def test_other_work_has_its_leader_too(host: Host, kind: str, command: str) -> N
 
 
 def test_a_prompt_does_not_wake_what_waits_for_a_person(host: Host) -> None:
-    open_run(host, state="blocked", why="G001 waits for a person: a password", question="?", told=False, own=True)
+    open_run(
+        host,
+        state="waiting",
+        waitsFor="outside",
+        why="G001 waits for a person: a password",
+        question="?",
+        told=False,
+        own=True,
+    )
     assert "a password" in host.stop().json["systemMessage"]
     host.prompt("what is the weather?").assert_silent()
-    assert host.row()["work"]["ultragoal"]["state"] == "blocked"
+    assert host.row()["work"]["ultragoal"]["state"] == "waiting"
     host.stop().assert_silent()
     host.prompt("continue")
     assert host.row()["work"]["ultragoal"]["state"] == "active"

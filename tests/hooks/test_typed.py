@@ -193,7 +193,7 @@ def test_pinned_gates_are_counted_again_when_ultrawork_comes_after_it(host: Host
 
 def test_an_end_that_was_not_told_yet_is_told_all_the_same(host: Host) -> None:
     ended = {"verdict": "attested", "why": "all is said", "exceptions": []}
-    put(host, verify=summary("verify", state="done", outcome=ended))
+    put(host, verify=summary("verify", state="ended", outcome=ended))
     host.prompt("/omo:laps and now this")
     assert host.stop().blocks
     answer = host.stop(stop_hook_active=True)
@@ -201,9 +201,9 @@ def test_an_end_that_was_not_told_yet_is_told_all_the_same(host: Host) -> None:
     assert answer.says_to_user("end-on-agents-word", evidence=f"verify verify-1: {ended['why']}")
 
 
-@pytest.mark.parametrize("state", ["active", "waiting", "blocked", "paused", "exhausted"])
+@pytest.mark.parametrize("state", ["active", "waiting", "paused", "ended"])
 def test_what_there_is_makes_way_for_what_is_typed(host: Host, state: str) -> None:
-    put(host, ultragoal=summary("ultragoal", state=state, why="w", question="", told=True))
+    put(host, ultragoal=summary("ultragoal", state=state, why="w", question="", told=True, endedBy="cap"))
     answer = host.prompt("/omo:verify that it is so")
     assert host.row()["work"]["ultragoal"]["state"] == "paused"
     made_way = answer.says_to_user("prompt-another-piece-of-work", work=named("ultragoal"))
@@ -417,3 +417,13 @@ def test_who_reviews_open_work_is_seen_whether_it_is_held_or_not(host: Host, let
     seen = host.events(SESSION)[-1]
     assert (seen["kind"], seen["agentType"], seen["message"]) == ("agent-finished", "omo:architect", "CLEAR")
     assert runtime.session(host.state, SESSION) is not None
+
+
+def test_a_run_that_the_agent_begins_after_a_breaker_is_held_by_nothing(host: Host) -> None:
+    begin(host, "ultragoal")
+    exhaust(host)
+    for left in (2, 1):
+        told_anew = summary("laps", open=left)
+        change(host, lambda row, told=told_anew: session.put_work(row, "laps", told, limits=LIMITS, now=time.time()))
+    assert host.row()["work"]["ultragoal"]["endedBy"] == "cap"
+    assert not host.row()["ulw"]["enabled"]

@@ -139,7 +139,7 @@ def test_the_line_that_tells_an_end_names_what_is_paused(host: Host) -> None:
     ended = {"verdict": "attested", "why": "goal G1: all is said", "exceptions": []}
     host.change_row(
         lambda row: session.put_work(
-            row, "verify", summary("verify", state="done", open=0, outcome=ended), limits=LIMITS, now=time.time()
+            row, "verify", summary("verify", state="ended", open=0, outcome=ended), limits=LIMITS, now=time.time()
         )
     )
     told = host.stop()
@@ -164,7 +164,7 @@ def test_the_way_back_that_is_named_is_one_beside_other_work_too(host: Host) -> 
 
 
 @pytest.mark.parametrize("prompt", ["forget the plan, ulw fix total", "ulw fix total. stop the plan"])
-@pytest.mark.parametrize("state", ["active", "blocked", "paused"])
+@pytest.mark.parametrize("state", ["active", "waiting", "paused"])
 def test_what_is_not_wanted_where_ultrawork_is_asked_for_does_not_go_on(host: Host, prompt: str, state: str) -> None:
     put(host, ultraplan=summary("ultraplan", state=state, why="w"))
     host.prompt(prompt)
@@ -185,9 +185,9 @@ def test_a_stop_by_name_of_what_is_paused_already_stops_nothing_else(host: Host)
 def test_a_workflows_own_command_undoes_no_pause_of_the_users() -> None:
     row: Any = {"ulw": {"enabled": True}, "stopContinuation": {}, "work": {"laps": summary("laps")}}
     paused = session.pause(row, why=messages.FOR_NOW, told=True)
-    for state in ("active", "blocked"):
+    for state in ("active", "waiting"):
         assert session.kept_state(paused, "laps", summary("laps", state=state, why="w"))["state"] == "paused"
-    assert session.kept_state(paused, "laps", summary("laps", state="done", how="h"))["state"] == "done"
+    assert session.kept_state(paused, "laps", summary("laps", state="ended", how="h"))["state"] == "ended"
 
 
 def test_a_wait_of_its_own_ends_beside_no_other_run() -> None:
@@ -201,9 +201,9 @@ def test_a_wait_of_its_own_ends_beside_no_other_run() -> None:
 # What waits for an answer.
 
 
-@pytest.mark.parametrize("state", ["waiting", "blocked"])
-def test_whatever_the_user_answers_wakes_what_waits_for_it(host: Host, state: str) -> None:
-    asked = {"state": state, "why": "two keys exist", "question": "Which?", "told": True}
+@pytest.mark.parametrize("whom", ["user", "outside"])
+def test_whatever_the_user_answers_wakes_what_waits_for_it(host: Host, whom: str) -> None:
+    asked = {"state": "waiting", "waitsFor": whom, "why": "two keys exist", "question": "Which?", "told": True}
     for kind in ("ulw", *KINDS):
         put(host, **{kind: summary(kind, **asked)})
         host.prompt("the second one")
@@ -214,7 +214,7 @@ def test_whatever_the_user_answers_wakes_what_waits_for_it(host: Host, state: st
 @pytest.mark.parametrize(
     "stays",
     [
-        summary("laps", state="blocked", why="w", question="", told=True, cleared=True),
+        summary("laps", state="ended", why="w", question="What now?", told=True),
         summary("laps", state="waiting", why="w", question="", told=True, own=True),
         summary("laps", state="paused", why="w", question="", told=True),
     ],
@@ -546,7 +546,7 @@ def test_a_hook_waits_well_below_its_timeout() -> None:
 
 @pytest.mark.parametrize(
     ("state", "arm"),
-    [("exhausted", "ulw go on"), ("paused", "/omo:ulw"), ("waiting", "ulw go on"), ("blocked", "ulw go on")],
+    [("ended", "ulw go on"), ("paused", "/omo:ulw"), ("waiting", "ulw go on")],
 )
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_bare_arming_wakes_what_stood_still_and_names_it(host: Host, state: str, arm: str, kind: str) -> None:
@@ -559,7 +559,7 @@ def test_a_bare_arming_wakes_what_stood_still_and_names_it(host: Host, state: st
     assert f"{kind}: 2 of 3 open" in host.stop().json["reason"]
 
 
-@pytest.mark.parametrize("state", ["exhausted", "paused"])
+@pytest.mark.parametrize("state", ["ended", "paused"])
 def test_of_several_that_stand_still_the_newest_is_woken(host: Host, state: str) -> None:
     still = {"state": state, "why": "w", "question": "", "told": True, "endedBy": "cap"}
     put(host, **{kind: summary(kind, **still) for kind in KINDS})
@@ -577,10 +577,10 @@ def test_ulw_with_a_task_wakes_nothing_that_the_user_paused(host: Host) -> None:
 
 
 def test_an_arming_wakes_nothing_that_was_given_up_or_ended(host: Host) -> None:
-    given_up = summary("laps", state="blocked", why="w", question="", told=True, own=True, cleared=True)
-    put(host, laps=given_up, verify=summary("verify", state="done", how="h", told=True))
+    given_up = summary("laps", state="ended", why="w", question="What now?", told=True)
+    put(host, laps=given_up, verify=summary("verify", state="ended", how="h", told=True))
     host.prompt("ulw go on")
-    assert states(host) == {"laps": "blocked", "verify": "done", "ulw": "active"}
+    assert states(host) == {"laps": "ended", "verify": "ended", "ulw": "active"}
 
 
 # A client that an agent started in its shell

@@ -50,7 +50,7 @@ def strangers_state(clone: Clone) -> None:
     clone.state.mkdir(parents=True, exist_ok=True)
     (clone.state / "id").write_text("0" * 32 + "\n")
     file = Path(paths.runtime_file(str(clone.state)))
-    file.write_text(runtime.render({"version": 3, "sessions": {SESSION: row, "*": row}}))
+    file.write_text(runtime.render({"version": 4, "sessions": {SESSION: row, "*": row}}))
 
 
 def journal_for(*targets: str) -> Callable[[Clone], None]:
@@ -170,7 +170,7 @@ def row_that_names_every_session(clone: Clone) -> None:
 def newer_version(clone: Clone) -> None:
     strangers_state(clone)
     file = Path(paths.runtime_file(str(clone.state)))
-    file.write_text(file.read_text().replace('{"version": 3', '{"version": 99'))
+    file.write_text(file.read_text().replace('{"version": 4', '{"version": 99'))
 
 
 def copy_of_a_project_of_the_users(clone: Clone) -> None:

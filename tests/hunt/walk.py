@@ -21,7 +21,7 @@ from unittest import mock
 
 from omo.context import Context
 from omo.state import paths
-from omo.state.runtime import OPEN_STATES, part, work_in
+from omo.state.runtime import has_ended, let_go, part, standing
 from omo.views.project import SessionView, look_at
 from omo.work import outcome
 from omo.work.status import NextStep
@@ -143,10 +143,8 @@ class Walk(Project):
 
     def is_over(self, view: SessionView) -> bool:
         """Nothing is left that any word of the user's could wake."""
-        left = [summary for _, summary in work_in(view.brief.row, *OPEN_STATES, "exhausted")]
         is_on = part(view.brief.row, "ulw").get("enabled") and not part(view.brief.row, "work")
-        is_left = any(not summary.get("cleared") for summary in left)
-        return view.brief.mode in ("cancelled", "off") or not (is_left or is_on)
+        return view.brief.mode in ("cancelled", "off") or not (standing(view.brief.row) or is_on)
 
     def check_state(self) -> SessionView:
         """A state that Stop would hold has a next step of the agent's; what has ended has what it needed."""
@@ -163,7 +161,7 @@ class Walk(Project):
                 parses(each.argv, self)
         for workflow in self.workflows:
             summary = view.brief.row["work"].get(workflow.kind, {})
-            ended = outcome.of(summary) if summary.get("state") == "done" else outcome.outcome(outcome.ENDED, "")
+            ended = outcome.of(summary) if has_ended(summary) else outcome.outcome(outcome.ENDED, "")
             name = f"{self.session} {workflow.kind} {summary.get('run')} {ended['why']}"
             if ended["verdict"] in ON_THE_AGENTS_WORD and name not in self.ends:
                 self.ends.add(name)
@@ -255,7 +253,7 @@ class Walk(Project):
         step = view.next
         if step.who == "user" and any(each.argv for each in step.commands):
             self.carry_out(step, view.leading.kind if view.leading else "", by="user")
-        elif work_in(view.brief.row, "exhausted"):
+        elif let_go(view.brief.row):
             self.prompt("ulw go on")
         else:
             for gate in self.facts.get("pins", ()):

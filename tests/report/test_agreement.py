@@ -35,7 +35,7 @@ Row = dict[str, Any]
 words = st.sampled_from(["", "G001 Log in", "tests, lint", "\x1b[31mred", "a" * 400, "omo gate run"])
 verdicts = st.sampled_from(outcome.VERDICTS)
 outcomes = st.builds(outcome.outcome, verdicts, st.sampled_from(["2 of 2 goals complete", "gates passed: tests"]))
-states = st.sampled_from(["active", "active", "active", "waiting", "paused", "blocked", "exhausted", "done"])
+states = st.sampled_from(["active", "active", "active", "waiting", "paused", "ended"])
 ago = [0.0, 0.5, 2.9, 3.0, 60.0, 3600.0, 9 * 3600.0]
 
 
@@ -114,7 +114,7 @@ def project(row: Row, ahead: Row | None) -> Iterator[str]:
             _, head = ledger.append(events, [{"kind": "activated"}], actor="hook", now=NOW - 9, mark=None)
             mark = {"ledger": {"seq": head.seq, "digest": head.digest}}
             ledger.append(events, [{"kind": "resumed", "after": ahead}], actor="hook", now=NOW - 8, mark=mark["ledger"])
-        text = runtime.render({"version": 3, "sessions": {NAME: {**row, **mark}}})
+        text = runtime.render({"version": 4, "sessions": {NAME: {**row, **mark}}})
         store.replace(paths.runtime_file(state), text)
         yield root
 
@@ -226,7 +226,7 @@ def test_gates_that_outlive_a_cancel_are_counted_alike_by_all(tmp_path: Path, ag
 def forged(root: str) -> None:
     read = runtime.read(paths.state_dir(root, {}))
     ended_as = outcome.outcome(outcome.PROVEN, "gates passed: check")
-    end = {"state": "done", "outcome": ended_as, "total": 4, "told": False}
+    end = {"state": "ended", "outcome": ended_as, "total": 4, "told": False}
     read["sessions"][NAME]["work"] = {"ulw": end}
     store.replace(paths.runtime_file(paths.state_dir(root, {})), runtime.render(read))
 

@@ -150,7 +150,7 @@ def test_files_that_cannot_be_read_prove_nothing(tmp_path: Path, monkeypatch: py
     for root, now, was_proven in ((shop.root, shop.now, False), (at.root, at.now, True)):
         believe(str(root / ".sisyphus" / "cc-omo"))
         found = gathered(root, now)
-        assert texts.says(found.verdict.text, "report-not-proven-any-more") is was_proven
+        assert texts.says(found.verdict.text, "report-was-proven") is was_proven
         assert texts.says(found.verdict.text, "report-files-unread")
         assert {item.mark for part in found.parts for item in part.view.items} == {"stale"}
 

@@ -100,7 +100,7 @@ def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path
     assert texts.says(found.let_through, "report-no-exception")
     (shop.root / "artifacts" / "G001" / "api-report.txt").write_text("other\n")
     after = gathered(shop)
-    assert texts.says(after.verdict.text, "report-not-proven-any-more")
+    assert texts.says(after.verdict.text, "report-was-proven")
     assert not after.verdict.is_proven
     gone = {"item": "G001", "file": "artifacts/G001/api-report.txt"}
     assert texts.says(after.verdict.text, "report-goal-evidence-gone", **gone)
@@ -178,7 +178,7 @@ def test_goals_are_not_proven_any_more_once_what_their_receipts_cite_is_gone(tmp
     cited.unlink()
     gone = gathered(shop)
     for found in (changed, gone):
-        assert texts.says(found.verdict.text, "report-not-proven-any-more")
+        assert texts.says(found.verdict.text, "report-was-proven")
         assert "receipt stale" in told(found)
         assert (found.parts[0].view.items[0].mark, found.parts[0].view.done) == ("stale", 0)
     cited.write_bytes(kept)

@@ -107,7 +107,7 @@ def test_what_a_later_run_writes_is_not_what_this_one_changed(second_try: Projec
     second_try.write(".sisyphus/evidence/G001/replay-1.json", "{}")
     found = report(second_try)
     assert [path for path, _ in found.changed.files] == first
-    assert texts.says(found.verdict.text, "report-not-proven-any-more")
+    assert texts.says(found.verdict.text, "report-was-proven")
 
 
 def test_a_plan_lists_what_was_changed_when_it_ended(tmp_path: Path) -> None:

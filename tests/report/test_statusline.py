@@ -35,10 +35,18 @@ def armed(**work: Row) -> Row:
 
 
 GOALS = {"state": "active", "open": 3, "total": 5, "next": "G003 Log in"}
-PROVEN = {"state": "done", "total": 5, "outcome": outcome.outcome(outcome.JUDGED, "5 of 5 goals complete")}
+PROVEN = {"state": "ended", "total": 5, "outcome": outcome.outcome(outcome.JUDGED, "5 of 5 goals complete")}
 SKIPPED = outcome.outcome(outcome.WAIVED, "no gate", [outcome.exception("verification skipped", "agent", "a comment")])
-ATTESTED = {"state": "done", "outcome": outcome.outcome(outcome.ATTESTED, "gate tests passes, as it did before")}
-WAITS = {"state": "blocked", "open": 1, "total": 2, "why": "no key", "question": "Which key?", "told": False}
+ATTESTED = {"state": "ended", "outcome": outcome.outcome(outcome.ATTESTED, "gate tests passes, as it did before")}
+WAITS = {
+    "state": "waiting",
+    "waitsFor": "outside",
+    "open": 1,
+    "total": 2,
+    "why": "no key",
+    "question": "Which key?",
+    "told": False,
+}
 
 
 @pytest.mark.parametrize(
@@ -46,8 +54,8 @@ WAITS = {"state": "blocked", "open": 1, "total": 2, "why": "no key", "question":
     [
         (None, ""),
         ({}, ""),
-        ({"ulw": {"enabled": False}, "work": {"ulw": {"state": "done"}}}, ""),
-        ({"ulw": {"enabled": False}, "work": {"ulw": {"state": "exhausted"}}}, ""),
+        ({"ulw": {"enabled": False}, "work": {"ulw": {"state": "ended"}}}, ""),
+        ({"ulw": {"enabled": False}, "work": {"ulw": {"state": "ended", "endedBy": "cap"}}}, ""),
         ({**armed(ulw={"state": "active"}), "stopContinuation": {"disabled": True}}, ""),
         ({"ulw": {"enabled": True}}, "omo ulw"),
         (armed(ulw={"state": "active", "open": 2, "total": 3, "next": "lint"}), "omo ulw 1/3 · next: lint"),
@@ -55,8 +63,8 @@ WAITS = {"state": "blocked", "open": 1, "total": 2, "why": "no key", "question":
         (armed(ulw={"state": "active"}, ultragoal=GOALS), "omo ultragoal 2/5 +1 · next: G003 Log in"),
         (armed(laps=WAITS), "omo laps 1/2 blocked · next stop lets go · Which key?"),
         (armed(ultragoal=PROVEN), "omo ultragoal 5/5 done, judged · next stop lets go"),
-        (armed(ulw={"state": "done"}), "omo ulw ended, not proven · next stop lets go"),
-        (armed(ulw={"state": "done", "outcome": SKIPPED}), "omo ulw ended with exceptions · next stop lets go"),
+        (armed(ulw={"state": "ended"}), "omo ulw ended, not proven · next stop lets go"),
+        (armed(ulw={"state": "ended", "outcome": SKIPPED}), "omo ulw ended with exceptions · next stop lets go"),
         (armed(ulw=ATTESTED), "omo ulw finished on the agent's word · next stop lets go"),
         (
             armed(ultragoal=PROVEN, ulw=ATTESTED),
@@ -90,7 +98,7 @@ def test_a_cooldown_is_no_forecast_because_it_is_over_before_anybody_reads_it(pr
 
 
 def test_a_fence_is_shown_while_it_is_up() -> None:
-    row = armed(ultraplan={"state": "exhausted", "fence": {"touch": ["src/**"]}})
+    row = armed(ultraplan={"state": "ended", "endedBy": "cap", "fence": {"touch": ["src/**"]}})
     row["ulw"] = {"enabled": False}
     assert texts.situations(line(row)) == {"statusline-fence-is-up"}
     row["stopContinuation"] = {"disabled": True}
@@ -110,7 +118,7 @@ def test_what_an_agent_wrote_stays_one_short_line() -> None:
         (armed(ulw={"state": "active"}), "36"),
         (armed(laps=WAITS), "33"),
         (armed(ultragoal=PROVEN), "32"),
-        (armed(ulw={"state": "done", "outcome": SKIPPED}), "33"),
+        (armed(ulw={"state": "ended", "outcome": SKIPPED}), "33"),
         (armed(ultragoal={**PROVEN, "unvouched": True}), "33"),
     ],
 )
@@ -127,9 +135,9 @@ def test_only_what_is_proven_is_green(row: Row, colour: str) -> None:
         (armed(ultragoal=PROVEN, ulw={"open": 1, "total": 1, "next": "lint"}), "waived"),
         (armed(ultragoal={**PROVEN, "state": "active"}), None),
         (armed(ultragoal=PROVEN, laps=WAITS), None),
-        (armed(ulw={"state": "done", "outcome": SKIPPED}), "waived"),
-        (armed(ulw={"state": "done"}), "ended"),
-        ({"ulw": {"enabled": False}, "work": {"ulw": {"state": "exhausted"}}}, "ended"),
+        (armed(ulw={"state": "ended", "outcome": SKIPPED}), "waived"),
+        (armed(ulw={"state": "ended"}), "ended"),
+        ({"ulw": {"enabled": False}, "work": {"ulw": {"state": "ended", "endedBy": "cap"}}}, "ended"),
     ],
 )
 def test_a_session_ended_as_the_worst_of_its_works_and_only_when_all_have(row: Row, verdict: str | None) -> None:

@@ -164,7 +164,7 @@ anything = st.recursive(
 )
 kinds = st.sampled_from(["ulw", "ultragoal", "ultraplan", "laps", "verify"]) | st.text(max_size=30)
 works = st.dictionaries(kinds, st.dictionaries(st.sampled_from(["state", "open", "total", "why", "run"]), anything))
-states = st.fixed_dictionaries({"state": st.sampled_from(["active", "waiting", "done", "exhausted"])})
+states = st.fixed_dictionaries({"state": st.sampled_from(["active", "waiting", "ended"])})
 rows = st.fixed_dictionaries(
     {"ulw": st.just({"enabled": True}) | anything, "work": works | st.dictionaries(kinds, states) | anything},
     optional={"lastUsedAt": anything, "stopContinuation": anything},
@@ -179,7 +179,7 @@ def test_whatever_stands_in_the_file_is_drawn_within_the_width(
 ) -> None:
     made = Scene(tmp_path, here=next(iter(sessions), ""))
     os.makedirs(made.state, exist_ok=True)
-    Path(made.state, "runtime.local.json").write_text(json.dumps({"version": 3, "sessions": sessions}))
+    Path(made.state, "runtime.local.json").write_text(json.dumps({"version": 4, "sessions": sessions}))
     seen = made.view()
     found = drawn(seen, width, everything=True)
     assert widest(found) <= width

@@ -35,7 +35,7 @@ def assert_not_released(project: Project) -> None:
     """Nothing is done and nothing can be completed; where only the user can go on, they are told so."""
     project.tell()
     told = project.told()
-    assert told["state"] == "active" or (told["state"], told["told"]) == ("blocked", False)
+    assert told["state"] == "active" or (told["state"], told["told"]) == ("waiting", False)
     assert "complete" in project.told()["deny"]
     assert project.step().action not in ("done", "complete-goal")
     with pytest.raises(OmoError):
@@ -172,7 +172,7 @@ def test_a_pin_written_by_hand_allows_nothing(project: Project) -> None:
 def test_editing_the_sessions_row_changes_no_plan(project: Project) -> None:
     project.at_work()
     path = Path(paths.runtime_file(project.state))
-    text = path.read_text().replace('"open":1', '"open":0').replace('"state":"active"', '"state":"done"')
+    text = path.read_text().replace('"open":1', '"open":0').replace('"state":"active"', '"state":"ended"')
     path.write_text(text)
-    assert project.told()["state"] == "done"
+    assert project.told()["state"] == "ended"
     assert_not_released(project)

@@ -99,7 +99,7 @@ def test_a_finished_run_is_cleared_without_force(planned: Project) -> None:
     assert cleared.is_shown, "how it ended was not told yet"
     (kept,) = kept_bytes(planned)
     assert (kept / "ledger.jsonl").read_bytes() == before
-    assert (planned.tool(), planned.run().plan, planned.told()["state"]) == (None, None, "done")
+    assert (planned.tool(), planned.run().plan, planned.told()["state"]) == (None, None, "ended")
     row = planned.events()[-1]
     assert (row["kind"], row["actor"], row["mode"], row["forced"]) == ("cleared", "agent", "ultragoal", False)
     assert row["kept"] == cleared.kept
@@ -109,11 +109,11 @@ def test_a_finished_run_is_cleared_without_force(planned: Project) -> None:
 def test_what_the_agent_gives_up_is_shown_to_the_user_and_clearing_again_does_not_hide_it(planned: Project) -> None:
     run = planned.plan().run
     lifecycle.clear(planned.caller(), force=True)
-    assert (planned.told()["state"], planned.told()["open"], planned.told()["told"]) == ("blocked", 2, False)
+    assert (planned.told()["state"], planned.told()["open"], planned.told()["told"]) == ("ended", 2, False)
     for force in (False, True):
         assert lifecycle.clear(planned.caller(), force=force) is None
     rule, text = stopping(planned)
-    assert (rule, f"the agent cleared the ultragoal plan {run} with 2 open" in text) == ("waiting", True)
+    assert (rule, f"the agent cleared the ultragoal plan {run} with 2 open" in text) == ("done", True)
     assert lifecycle.clear(planned.caller(), force=False) is not None
     assert planned.told() == {}
 
@@ -155,6 +155,6 @@ def test_a_file_or_a_link_where_a_directory_should_be_is_moved_as_it_is(planned:
 
 def test_an_agent_cannot_seal_a_plan_that_it_ruined(planned: Project) -> None:
     garbage(planned.ledger)
-    Path(paths.runtime_file(planned.state)).write_text(json.dumps({"version": 3, "sessions": {}}))
+    Path(paths.runtime_file(planned.state)).write_text(json.dumps({"version": 4, "sessions": {}}))
     with pytest.raises(Refused, match="cannot go on"):
         lifecycle.clear(planned.caller(), force=True)

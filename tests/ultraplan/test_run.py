@@ -150,7 +150,7 @@ def test_a_step_is_skipped_only_where_the_plan_says_so(tmp_path: Path) -> None:
     here.carry_out(1)
     done = here.finish()
     assert done.exit_code == 0
-    assert here.counts() == ("done", 0, 2)
+    assert here.counts() == ("ended", 0, 2)
     assert texts.says(done.report, "ultraplan-step-skipped", step=2)
     refused(lambda: here.skip(2), "ended .pass.")
     audit = audit_file(here.caller(), here.root / "plan.md").audit
@@ -164,7 +164,7 @@ def test_a_session_that_passes_is_done_and_its_fence_comes_down(tmp_path: Path) 
     here = started(tmp_path, 2, (1, 2))
     done = here.finish()
     assert (done.exit_code, done.closed, done.verdict) == (0, True, "pass")
-    assert here.told()["state"] == "done"
+    assert here.told()["state"] == "ended"
     assert here.told()["outcome"] == here.record().finished["outcome"]
     ended = here.told()["outcome"]
     assert ended["verdict"] == "waived"
@@ -199,7 +199,7 @@ def test_a_crash_between_the_ledger_and_the_session_is_mended_by_the_next_look(t
     here.change_row(lambda row: {**row, "work": {"ultraplan": before}})
     assert here.told()["fence"]
     here.status()
-    assert (here.told()["state"], "fence" in here.told()) == ("done", False)
+    assert (here.told()["state"], "fence" in here.told()) == ("ended", False)
 
 
 def test_what_is_never_touched_names_the_first_commit_and_is_not_to_be_taken_back(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_every_state_names_a_command_that_leads_on_and_can_be_given_up(
         return
     assert here.abandon().closed
     assert "fence" not in here.told()
-    assert here.told()["state"] == "blocked"
+    assert here.told()["state"] == "waiting"
     assert "given up" in here.told()["why"]
 
 

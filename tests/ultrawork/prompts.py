@@ -17,15 +17,15 @@ CONTINUES = TABLE["continues"]
 WORK = whole(TABLE["work"])  # which pauses nothing
 NOTHING_SAID = whole(TABLE["nothing said"])  # neither work nor an answer to the agent
 STOPS_BY_NAME = {
-    "stop ralph": ("ralph",),
+    "stop ultragoal": ("ultragoal",),
     "please cancel ultragoal": ("ultragoal",),
     "stop the plan": ("ultraplan",),
     "end verify": ("verify",),
     "omo, stop": ("omo",),
-    "stop ralph and the plan": ("ralph", "ultraplan"),
+    "stop ultragoal and the plan": ("ultragoal", "ultraplan"),
     "stop everything": (),
     "pause ulw": (),
     "계획 취소해줘": ("ultraplan",),
-    "停止 ralph": ("ralph",),
+    "停止 ultragoal": ("ultragoal",),
     "brich den Plan ab": ("ultraplan",),
 }

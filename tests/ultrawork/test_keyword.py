@@ -69,7 +69,7 @@ def test_a_stop_names_its_workflow(prompt: str, names: tuple[str, ...]) -> None:
     assert (reading.action, reading.names) == ("pause", names)
 
 
-@pytest.mark.parametrize("name", ["ultragoal", "ultraplan", "ultraexecute", "ralph", "verify"])
+@pytest.mark.parametrize("name", ["ultragoal", "ultraplan", "ultraexecute", "verify"])
 def test_the_command_of_a_workflow_names_it_and_one_without_omo_is_somebody_elses(name: str) -> None:
     reading = read_prompt(f"/omo:{name} do it with ulw")
     assert (reading.action, reading.rule, reading.names) == ("workflow", "workflow-command", (name,))

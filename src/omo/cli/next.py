@@ -17,7 +17,7 @@ from omo.table import name_of
 from omo.text import block, clip
 from omo.views import lines, project
 from omo.views.project import SessionView
-from omo.views.session import WAITING, Work
+from omo.views.session import OPEN_WORDS, WAITING, Work
 from omo.work import left_open, naming, requests
 from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status
 
@@ -101,7 +101,7 @@ def _task(context: Context, work: Status, session: str, rows: Json) -> str:
 
 def _other_work(view: SessionView) -> list[Status]:
     """Other work of the session that is open as well, and has a step of its own. What is paused is the user's."""
-    open_kinds = {work.kind for work in view.brief.work if work.state in runtime.OPEN_STATES and work.state != "paused"}
+    open_kinds = {work.kind for work in view.brief.work if work.state in OPEN_WORDS and work.state != "paused"}
     others = []
     for other in view.works or []:
         if other is not view.leading and other.kind in open_kinds and other.next.commands:

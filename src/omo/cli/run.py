@@ -502,7 +502,7 @@ def _is_open(row: SessionRow | None) -> bool:
 
 def _waits_for_user(row: SessionRow) -> str:
     """What the agent wants to know before it goes on."""
-    for _, summary in runtime.work_in(row, "waiting", "blocked"):
+    for _, summary in runtime.work_in(row, "waiting"):
         asked = filter(None, [str(summary.get("why") or "").rstrip("."), str(summary.get("question") or "")])
         return f"it waits for you: {'. '.join(asked)}"
     return ""

@@ -37,8 +37,9 @@ from omo.proof.evaluate import ChecksVerdict
 from omo.proof.gate_runs import Subject
 from omo.proof.typed_commands import resolve
 from omo.state.rows import read_base
+from omo.state.runtime import has_ended
 from omo.text import block, clip
-from omo.work import damage, proving, requests
+from omo.work import proving, requests
 from omo.work.files import Files
 from omo.work.gates import Gates
 from omo.work.lifecycle import not_shown, replaces, require_reason, require_room
@@ -154,7 +155,7 @@ def _rounds(flow: Flow, options: StartOptions) -> int:
 def _require_shown(flow: Flow, caller: Caller) -> None:
     """Refuse an agent whose run is over for good until the user has been shown how it ended."""
     refusal = not_shown(kind_of(flow), caller, NextStep(commands=ends.after_the_user(flow)).command)
-    if refusal is not None and caller.summary(flow.name).get("cleared"):
+    if refusal is not None and has_ended(caller.summary(flow.name)):
         raise refusal
 
 
@@ -368,8 +369,8 @@ def _after(
     Of a run that the agent has cleared away nobody can compare them.
     """
     summary = caller.summary(flow.name)
-    if own is None and summary.get("cleared"):
-        how = "damaged" if summary.get("endedBy") == damage.DAMAGE else "cleared by the agent"
+    if own is None and has_ended(summary):
+        how = "damaged" if summary.get("isLost") else "cleared by the agent"
         return {"run": str(summary.get("run") or ""), "how": how, "statuses": {}, "dropped": []}
     if unfinished is None:
         return {}

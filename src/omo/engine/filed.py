@@ -18,7 +18,7 @@ from omo.errors import BadInput, Refused
 from omo.json_text import Json
 from omo.state import runtime
 from omo.state.rows import EMPTY, read_files
-from omo.state.runtime import is_untold, part
+from omo.state.runtime import has_ended, is_untold, part
 from omo.text import clip, listed
 from omo.work import damage, lifecycle, outcome, requests
 from omo.work.files import Files
@@ -29,7 +29,7 @@ from omo.work.status import Command, NextStep, command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Outcome, SessionRow, Summary
+    from omo.state.rows import Outcome, SessionRow, Summary, WaitsFor
 
 HOUR = 3600.0
 MOST_NOT_BEGUN = 3  # named at an end
@@ -198,14 +198,14 @@ class FiledRuns:
         old = (row or EMPTY)["work"].get(name, {})
         # How the items ended that this session was held to. Told to the user, they belong to a run that is over.
         ended: dict[str, Outcome] = part(old, "ended")
-        if old.get("state") == "done" and not is_untold(old) and passed not in ended:
+        if has_ended(old) and not is_untold(old) and passed not in ended:
             ended = {}
         names = [*(str(each) for each in old.get("runs", [])), *ended, *filter(None, [begins])]
         held = [self.cases[each] for each in dict.fromkeys(names) if each in self.runs]
         if not held:
             return runtime.Change(None)
         summary = self.summarize(files, held, ended)
-        if summary["state"] == "done":
+        if summary["state"] == "ended":
             if following := self.named_and_not_filed():  # it holds the session; those not begun are only named
                 summary.pop("outcome", None)
                 summary.pop("files", None)
@@ -267,11 +267,11 @@ class FiledRuns:
             item = spent[0].item.id
             why = f"{self.flow.unit} {item} {failed(spent[0])}: {clip(reason_of(spent[0]), 120)}"
             question = f"Open it again? {self.again(item).line}"
-            return {**summary, "state": "blocked", "why": why, "question": question, "told": False, "own": True}
+            return {**summary, **_waits("outside", why, question)}
         if waiting:
             why = str((waiting[0].waiting or {}).get("why"))
-            return {**summary, "state": "waiting", "why": why, "question": "", "told": False, "own": True}
-        done: Summary = {**summary, "state": "done", "outcome": outcome.worst(ended.values())}
+            return {**summary, **_waits("user", why, "")}
+        done: Summary = {**summary, "state": "ended", "outcome": outcome.worst(ended.values())}
         passed = [case.ended for case in held if case.ended is not None and case.ended.get("files")]
         if passed:  # work on one item may change what another was met on: the newest end speaks of all files
             done["files"] = read_files(max(passed, key=lambda end: str(end.get("ts"))).get("files"))
@@ -306,6 +306,10 @@ class FiledRuns:
                 anew = (command(file), command(self.flow.start, name, lead="then"))
                 return NextStep("add", f"the session is held to {name}, which is not filed", anew, item=name)
         return NextStep()
+
+
+def _waits(whom: WaitsFor, why: str, question: str) -> Summary:
+    return {"state": "waiting", "waitsFor": whom, "why": why, "question": question, "told": False, "own": True}
 
 
 def _filed_first(run: CaseRun) -> str:

@@ -14,7 +14,7 @@ from omo.engine.case import Case, CaseRow, fold
 from omo.engine.flow import Flow, ItemMark
 from omo.errors import Refused
 from omo.state import ledger, paths
-from omo.state.rows import read_files
+from omo.state.rows import read_files, without
 from omo.work import damage, lifecycle, outcome
 from omo.work import publish as rows
 from omo.work.files import Files
@@ -148,20 +148,20 @@ def summarize(case: Case, step: NextStep) -> Summary:
         return summary
     ended = outcome.of(case.ended)
     if not case.waits_for_user:
-        summary |= {"state": "done", "outcome": ended}
+        summary |= {"state": "ended", "outcome": ended}
         if case.how == "pass":
             summary |= {"at": str(case.ended.get("ts")), "files": read_files(case.ended.get("files"))}
         return summary
     summary |= _waits(case, step, {"why": ended["why"]})
     if not flow.goes_on:
-        # `cleared`: the run is over, so no word of the user's wakes it; they begin another.
-        summary |= {"own": True, "cleared": True, "outcome": ended}
+        summary = {**without(summary, "waitsFor"), "state": "ended", "outcome": ended}
     return summary
 
 
 def _waits(case: Case, step: NextStep, row: CaseRow) -> Summary:
-    waits: Summary = {"state": "blocked", "why": str(row["why"]), "question": ends.question(case, step), "told": False}
-    return {**waits, "state": "paused", "own": True} if row.get("pauses") else waits
+    waits: Summary = {"state": "waiting", "waitsFor": "outside", "why": str(row["why"]), "told": False}
+    waits["question"] = ends.question(case, step)
+    return {**without(waits, "waitsFor"), "state": "paused", "own": True} if row.get("pauses") else waits
 
 
 def give_way(flow: Flow, caller: Caller) -> None:

@@ -209,8 +209,8 @@ def _task(
     names_plan = any(file["path"] == before.get("fence", {}).get("spec") for file in typed.get("files") or ())
     if names_plan or (run and clauses[0].kind == "go"):
         return session.SAME_TASK
-    is_let_go = session.is_cancelled(row) or before.get("state") == "exhausted"
-    if not run or not is_let_go or before.get("state") == "done":
+    is_let_go = session.is_cancelled(row) or runtime.was_let_go(before)
+    if not run or not is_let_go or runtime.has_ended(before):
         return session.NEW_TASK  # "ulw do the next item" is another item every time
     from omo.work import requests
 
@@ -338,7 +338,7 @@ def _is_a_yes(event: Event, reading: Reading, row: SessionRow) -> bool:
     tests/hooks/test_users_word.py, test_a_yes_answers_a_question_whatever_follows_it."""
     from omo.hooks import stop_words, wordlists
 
-    is_asked = reading.rule == "live-wait" and runtime.work_in(row, "waiting", "blocked")
+    is_asked = reading.rule == "live-wait" and runtime.work_in(row, "waiting")
     return bool(is_asked) and not wordlists.YES.isdisjoint(stop_words.words_in(event.prompt)[:1])
 
 

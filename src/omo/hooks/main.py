@@ -58,6 +58,7 @@ class World:
         self._deadline = store.deadline(store.HOOK_WAIT)
         self.unreadable: Unreadable | None = None  # why the row is not known
         self.notices: list[str] = []  # what the user is told beside the answer
+        self.left: runtime.Change | None = None  # the last change of this session's row, if this hook knows it
         self.found_tests: str | None = None  # what `own_calls.runs_found_tests` has found, once somebody asked
 
     @property
@@ -124,6 +125,12 @@ class World:
 
     def settle_after(self) -> None:
         """Bring the record outside the project up to what is on, unless this hook has found and left it so."""
+        if self.left is not None and self.left.row is not None and self.own.is_ours:
+            on = runtime.what_is_on(self.left.row)
+            if self.own.record is not None and self.own.record.live.get(self.session, "") == on:
+                return
+            ownership.settle(self.own, {self.session: on} if on else {}, [self.session])
+            return
         if not self.own.is_ours:
             self._look_again()
         elif self._is_settled():
@@ -156,7 +163,7 @@ class World:
         if not self.session:
             return ""
         is_earlier = not self.own.is_ours and self._was_of_an_earlier_format()
-        has_row = self.row() is not None or self.unreadable is not None
+        has_row = self.left is not None or self.row() is not None or self.unreadable is not None
         for removed in ownership.removed(self.own, self.root, [self.session] if has_row else [], self.session):
             if ownership.tell(removed) and not is_earlier:
                 from omo.hooks import messages
@@ -276,8 +283,10 @@ def _decide(name: str, handle: Handler, event: Event, world: World) -> Answer:
 
 def _put_back(name: str, world: World) -> list[str]:
     """Put back the files that a killed process had swapped, before anything else. The lines are for the user."""
-    journals = paths.swap_journal(world.state), paths.swap_unfinished(world.state)
-    if name == "statusline" or not any(map(os.path.lexists, journals)):
+    if name == "statusline":
+        return []
+    journal = paths.swap_journal(world.state)
+    if not os.path.lexists(journal) and not os.path.lexists(paths.swap_unfinished(world.state)):
         return []
     from omo.proof import swap
 
@@ -319,8 +328,9 @@ def _masked(answer: Answer) -> Answer:
         return answer
     from omo import masking
 
-    answer.reason, answer.context = masking.mask(answer.reason), masking.mask(answer.context)
-    answer.message, answer.line = masking.mask(answer.message), masking.mask(answer.line)
+    for name in ("reason", "context", "message", "line"):
+        if text := getattr(answer, name):
+            setattr(answer, name, masking.mask(text))
     return answer
 
 

@@ -9,14 +9,14 @@ from omo import table
 from omo.clock import stamp
 from omo.hosts import END_PROMPT, Answer
 from omo.state.paths import file_name_of
-from omo.state.runtime import can_be_resumed, is_live, left_open, work_in
+from omo.state.runtime import can_be_resumed, is_live, left_open, word_of, work_in
 from omo.stop.sentences import (
     LONGEST_END,
     LONGEST_OPEN,
     LONGEST_TOLD,
     NOTHING_HOLDS,
+    STANDS_STILL,
     STOP,
-    WAITS,
     allowing,
     as_sentence,
     cancelled_work,
@@ -244,11 +244,12 @@ def could_not_turn_on(why: str, name: str = ULTRAWORK, fix: str = "") -> Answer:
 def where_things_stand(row: SessionRow, task: str = "") -> str:
     """For a session that comes back from a resume or a compaction: its work, what was asked, and what is next."""
     active = work_in(row, "active")
+    still = work_in(row, *STANDS_STILL)
     what = what_is_open(active, LONGEST_OPEN)
     if not active:
-        states = ", ".join(f"{work_name(kind, {})} is {summary['state']}" for kind, summary in work_in(row, *WAITS))
+        states = ", ".join(f"{work_name(kind, {})} is {word_of(summary)}" for kind, summary in still)
         what = f"{clip(states, 120)}: do not go on before the user says so."
-    on = what_is_on(active or work_in(row, *WAITS))
+    on = what_is_on(active or still)
     lead = f"[omo] {on} is still on in this session. {task} {what}".replace("  ", " ")
     return f"{lead} `omo next` says the rest. The user can end it with {STOP}."
 
@@ -259,7 +260,7 @@ def still_on(row: SessionRow) -> str:
     parts = []
     if active:
         parts.append(f"still on in this session: {active}. It goes on with your next message.")
-    parts += what_waits(work_in(row, *WAITS))
+    parts += what_waits(work_in(row, *STANDS_STILL))
     return f"{in_one_message(parts)} {STOP} ends it." if parts else ""
 
 

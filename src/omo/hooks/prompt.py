@@ -169,7 +169,7 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer | None:
         can_go_on = row is not None and (runtime.is_live(row) or runtime.left_open(row) or named in still)
         if row is None or session.is_cancelled(row) or not can_go_on:
             return runtime.Change(None)
-        if any(still[kind]["state"] == "exhausted" for kind in ([named] if named in still else still)):
+        if any(runtime.was_let_go(still[kind]) for kind in ([named] if named in still else still)):
             after = session.resume_with_all_blocks(row, limits=limits, now=world.now, named=named)
         else:
             after = session.with_hours_left(session.resume(row, named=named), limits=limits, now=world.now)
@@ -197,7 +197,7 @@ def _hear(event: Event, world: World, reading: Reading) -> Answer:
         if row["ulw"].get("unanswered"):  # we blocked, and then a person ended that turn
             row = session.note(row, {"unanswered": False})
             events.append({"kind": "overridden"})
-        after = session.resume(row, states=("waiting", "blocked"), own=False)
+        after = session.resume(row, states=("waiting",), own=False)
         after = session.answered(_with_clock_running(event, after, world.now))
         answer = Answer()
         woken, ended = session.woken(row, after), session.newly_answered(row, after)

@@ -102,8 +102,7 @@ def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:
 def _stands_still(row: SessionRow, by: str) -> bool:
     if runtime.work_in(row, "active") or session.is_cancelled(row):
         return False
-    still = [summary["state"] for _, summary in runtime.left_open(row)]
-    return any(state != "exhausted" or by == "user" for state in still)
+    return any(by == "user" or not runtime.was_let_go(summary) for _, summary in runtime.left_open(row))
 
 
 def _wake(caller: Caller) -> Resumed:
@@ -206,7 +205,7 @@ def _require_room(own: SessionRow, theirs: Collection[str]) -> None:
     """A session holds one run of a kind, and two that were begun apart are not mixed."""
     work = []
     for kind, summary in runtime.standing(own):
-        is_let_go = summary["state"] == "exhausted" and (kind == session.KIND or runtime.was_cancelled(summary))
+        is_let_go = runtime.was_let_go(summary) and (kind == session.KIND or runtime.was_cancelled(summary))
         if not is_let_go or (kind in theirs and kind != session.KIND):
             work.append((kind, summary))
     if work:

@@ -38,8 +38,12 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
         if row is not None and may_be_held(event, row, world.environ):
             heard = _hear_what_was_typed(event, world, row)
             _await_last_answer(event, row, wait)
-            answer = _Stop(event, world, in_force, wait).decided()
-            answer.message = f"{heard} {answer.message}".strip()
+            stop = _Stop(event, world, in_force, wait)
+            answer = stop.decided()
+            if heard is None:
+                world.left = stop.left
+            else:
+                answer.message = f"{heard} {answer.message}".strip()
     except Newer as error:
         world.unreadable = error  # a newer omo held it, and this one cannot
     except Unreadable as error:
@@ -66,6 +70,7 @@ class _Stop:
         self.counter = spending.Counter(world.state, event.session)
         self.waited = 0.0  # seconds, for a cooldown
         self.cooldown = 0.0  # what is left of it
+        self.left: Change | None = None  # what it did to the session's row
 
     def decided(self) -> Answer:
         while True:
@@ -83,6 +88,10 @@ class _Stop:
 
     def decide(self, row: SessionRow | None) -> Change:
         """The answer, and what it leaves behind in the row; while a cooldown is waited for, nothing."""
+        self.left = self.decided_on(row)
+        return self.left
+
+    def decided_on(self, row: SessionRow | None) -> Change:
         now, event = self.world.now + self.waited, self.event
         size = 0
         if row is not None:
@@ -103,7 +112,8 @@ class _Stop:
             summary = situation.row["work"][kind]
             bound.reopen(self.world.state, kind, summary, actor="hook", now=now, wait=self.world.wait)
         after = budget.turn_ended(decision.row)
-        if decision.rule.blocks:  # nothing waits in the queue
+        is_sent_back = decision.rule.blocks
+        if is_sent_back:  # nothing waits in the queue
             after = session.note(after, {"readTo": size})
         elif decision.rule.turn != WOKEN:
             after = budget.stop_clock(after)
@@ -115,18 +125,19 @@ class _Stop:
             notice = f"{notice} {sentences.as_sentence(told['text'])}".strip()
         after = without(after, "notices")
         answer = Answer(message=f"{decision.text} {notice}".strip())
-        if decision.rule.blocks:
+        if is_sent_back:
             answer = Answer(hosts.KEEP_GOING, decision.text, message=notice)
         return Change(answer, after, decision.events)
 
 
-def _hear_what_was_typed(event: Event, world: World, row: SessionRow) -> str:
-    """While the agent worked, where the host has told no hook. What there is to tell the user."""
+def _hear_what_was_typed(event: Event, world: World, row: SessionRow) -> str | None:
+    """While the agent worked, where the host has told no hook. What there is to tell the user; None if they typed
+    nothing."""
     ulw = row["ulw"]
     event.transcript.start = _read_to(row)
     typed = event.transcript.typed_since(max(str(ulw.get("armedAt") or ""), ulw.get("heardTo", "")))
     if not typed:
-        return ""
+        return None
     from omo.hooks import typed_at_work
 
     return typed_at_work.hear(event, world, typed)

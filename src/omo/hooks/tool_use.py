@@ -241,7 +241,7 @@ def _count_denial(event: Event, world: World, denial: Denial) -> None:
             from omo.work import session
 
             question = clip(denial.question, LONGEST_QUESTION)
-            after = session.suspend(after, state="waiting", why=WAITS[denial.gate], question=question)
+            after = session.suspend(after, why=WAITS[denial.gate], question=question)
         noted: SessionEvent = {"kind": "denied", "gate": denial.gate, "tool": event.tool_title}
         noted |= {"reason": denial.reason, "times": times}
         return runtime.Change(None, after, [noted])

@@ -317,7 +317,7 @@ def _end_to_be_made_anew(event: Event, world: World, row: SessionRow) -> str:
     for noted in ledger.newest_first(paths.events_file(world.state, event.session)):
         if noted.get("kind") == "done":
             break
-        if noted.get("state") == "done" and noted["kind"] in table.BY_KIND:
+        if runtime.has_ended(noted) and noted["kind"] in table.BY_KIND:
             last = noted["kind"]
             break
     has_ended = not runtime.is_live(row) or last in dict(session.bound_ends(row))
@@ -326,7 +326,7 @@ def _end_to_be_made_anew(event: Event, world: World, row: SessionRow) -> str:
 
 
 def _on_again(world: World, row: SessionRow | None, kind: str, did: str) -> runtime.Change:
-    if row is None or row["work"].get(kind, {}).get("state") != "done":
+    if row is None or not runtime.has_ended(row["work"].get(kind, {})):
         return runtime.Change(None)
     summary = row["work"][kind]
     again = sentences.says_so_again(kind, str(summary.get("run")))
@@ -351,7 +351,7 @@ def _wake(world: World) -> None:
     """The user answered: what waited for them goes on."""
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        after = session.resume(row or EMPTY, states=("waiting", "blocked"), own=False)
+        after = session.resume(row or EMPTY, states=("waiting",), own=False)
         if session.is_cancelled(row) or not session.woken(row, after):
             return runtime.Change(None)
         return runtime.Change(None, after, [{"kind": "resumed"}])

@@ -153,28 +153,25 @@ def fields_of(raw: bytes) -> Json | None:
 
 
 def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None = None) -> Event:
-    def text(key: str) -> str:
-        return text_of(fields, key)
-
-    event = Event(text("session_id"))
+    event = Event(text_of(fields, "session_id"))
     event.host = HOST
-    event.name = text("hook_event_name")
+    event.name = text_of(fields, "hook_event_name")
     event.client = (environ or {}).get("CLAUDE_PID", "")
-    event.directory = text("cwd")
+    event.directory = text_of(fields, "cwd")
     # A status line is told where the session was started, and its `cwd` goes along with every cd.
     event.project = text_of(part(fields, "workspace"), "project_dir") or event.directory
-    event.turn = text("prompt_id")
-    event.prompt = text("prompt")
-    event.is_machine_prompt = text("source") not in ("", "user", "sdk")  # most versions do not say who wrote it
-    event.start_source = text("source")
-    event.agent_id = text("agent_id")
-    event.agent_type = text("agent_type")
+    event.turn = text_of(fields, "prompt_id")
+    event.prompt = text_of(fields, "prompt")
+    event.start_source = text_of(fields, "source")
+    event.is_machine_prompt = event.start_source not in ("", "user", "sdk")  # most versions do not say who wrote it
+    event.agent_id = text_of(fields, "agent_id")
+    event.agent_type = text_of(fields, "agent_type")
     event.is_subagent = bool(fields.get("agent_id"))
     cost = part(fields, "cost").get("total_cost_usd")
     event.cost = cost if isinstance(cost, float | int) else None
-    event.in_plan_mode = text("permission_mode") == "plan"
+    event.in_plan_mode = text_of(fields, "permission_mode") == "plan"
     event.continues_a_block = fields.get("stop_hook_active") is True
-    event.last_message = text("last_assistant_message")
+    event.last_message = text_of(fields, "last_assistant_message")
     event.limit_notice = limit_notice(event.last_message.strip())
     for task in objects(fields.get("background_tasks")):
         if task.get("status") in FINISHED:
@@ -185,9 +182,9 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
             event.running_agents += 1
     event.has_wakeup = any(cron.get("recurring") is False for cron in objects(fields.get("session_crons")))
     if "tool_name" in fields:
-        _read_tool(event, text("tool_name"), part(fields, "tool_input"))
+        _read_tool(event, text_of(fields, "tool_name"), part(fields, "tool_input"))
     event.raw = raw
-    event.transcript = HOST.transcript(text("transcript_path"))
+    event.transcript = HOST.transcript(text_of(fields, "transcript_path"))
     event.shows_messages = bool(environ and environ.get("CLAUDECODE"))
     event.can_permit = event.tool_title == "Bash" and PLAIN_ARGUMENTS.issuperset(event.arguments)
     return event
@@ -389,6 +386,8 @@ def moment_of(row: Json) -> float | None:
 def rows_with(path: str, start: int, *values: str) -> Iterator[Json]:
     """The rows of a record in which something has one of these values, newest first, back to the byte `start`. No other
     line is parsed: they can be megabytes."""
+    if not path:
+        return
     marks = [dumps(value).encode("utf-8", "replace") for value in values]
     try:
         with open(path, "rb", opener=regular_file) as file:

@@ -107,18 +107,21 @@ def append(
     lines = []
     rows: list[LedgerRow] = []
     known = _known(mark or {})
+    has_proof = False
     for event in events:
         seq += 1
         row: Any = {"seq": seq, "ts": stamp(now), "kind": event["kind"], "actor": actor, "prev": before}
         row.update(masking.masked_row(event))
         line = store.encode(store.dumps(row))
         before = digest_of(line)
-        known[seq] = (before, seq == 1 or _proves(row))
+        is_proof = _proves(row)
+        has_proof = has_proof or is_proof
+        known[seq] = (before, seq == 1 or is_proof)
         lines.append(line + b"\n")
         rows.append(row)
     if before_writing is not None:
         before_writing(rows)
-    _write(path, b"".join(lines), is_proof=any(map(_proves, rows)))
+    _write(path, b"".join(lines), is_proof=has_proof)
     if read_before is not None:
         _keep_appended(path, read_before, lines)
     head = Head(seq, before, rows[-1] if rows else None)

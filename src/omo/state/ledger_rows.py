@@ -91,6 +91,7 @@ class SessionEvent(GateResult, From, total=False):
     documents: list[NamedFile]  # which they named as what to do
     workflow: str
     head: str | None
+    endedBy: str  # of a run that was let go
     anew: bool  # typed for something else than the run that was called off or let go
     named: list[str]
     refused: list[str]

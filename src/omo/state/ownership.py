@@ -148,6 +148,8 @@ def make_state_dir(state: str) -> None:
 
 def require(state: str) -> None:
     """Raise NotOurs for a path at which nothing can be."""
+    if not state.startswith(NOWHERE + os.sep):
+        return
     for standing in (*REASONS, LINKED):
         beginning = _nowhere(standing, "")
         if state.startswith(beginning + os.sep):
@@ -263,7 +265,7 @@ def settle(own: Ownership, on: Mapping[str, str], sessions: Collection[str]) -> 
     except (OSError, Unwritable, Busy):
         return
     if not record.live:
-        records.sweep(record.place)
+        records.sweep(record.place, record.identity)
 
 
 def _settled(
@@ -288,7 +290,7 @@ class Removed:
 def removed(own: Ownership, root: str, sessions: Collection[str], session: str = "") -> list[Removed]:
     """Find the sessions, or the one that is named, that were on here or above and have no row any more."""
     found = []
-    for record in _records_around(own.state, root):
+    for record in _records_around(own, root):
         is_own = own.record is not None and record.identity == own.record.identity
         for name in record.live:
             is_told = is_own and name in sessions
@@ -315,17 +317,23 @@ def tell(what: Removed) -> bool:
     return True
 
 
-def _records_around(state: str, root: str) -> Iterator[StateRecord]:
+def _records_around(own: Ownership, root: str) -> Iterator[StateRecord]:
     """Yield the records of this directory's name and of those above: without a state directory, a directory below it
     takes itself for the project."""
+    state, known = own.state, own.record
     states = [state, root + IN_PROJECT]
     while (above := os.path.dirname(root)) != root:
         root = above
         states.append(root.rstrip(os.sep) + IN_PROJECT)
     for place in records.places(records.root_of(state)):
         for name in dict.fromkeys(states):
-            for identity in records.listed(f"{place}{os.sep}{records.BY_PATH}{name}"):
-                if (record := records.read(identity, place)) is not None:
+            by_path = f"{place}{os.sep}{records.BY_PATH}{name}"
+            if not os.path.isdir(by_path):
+                continue
+            for identity in records.listed(by_path):
+                if known is not None and (identity, place) == (known.identity, known.place):
+                    yield known
+                elif (record := records.read(identity, place)) is not None:
                     yield record
 
 

@@ -61,22 +61,22 @@ def is_inside(path: str, directory: str) -> bool:
     return os.path.join(os.path.realpath(path), "").startswith(below)
 
 
-def may_name(path: str, root: str) -> bool:
+def may_name(path: str, root: str, top: str = "") -> bool:
     """Return whether a variable may name this place: what is relative or in the project is the clone's to choose. A
-    project that is the user's home, or all there is, is no clone."""
+    project that is the user's home, or all there is, is no clone. `top` is `top_of(root)`, if that is known."""
     if not os.path.isabs(path):
         return False
-    top = top_of(root)
+    top = top or top_of(root)
     return not is_inside(path, top) or top == os.sep or _is_system_home(top)
 
 
-def home_of(environ: Mapping[str, str], root: str) -> str:
+def home_of(environ: Mapping[str, str], root: str, top: str = "") -> str:
     """Return the user's home directory; empty where there is none. A client's settings can name one in the project: it
     counts only if the system says that it is the user's, who may work in their home."""
     home = environ.get("HOME") or ""
     if not os.path.isabs(home) or not os.path.isdir(home):
         return ""
-    return home if may_name(home, root) or _is_system_home(home) else ""
+    return home if may_name(home, root, top) or _is_system_home(home) else ""
 
 
 def _is_system_home(home: str) -> bool:
@@ -155,12 +155,15 @@ def kept_dir(state: str) -> str:
     return os.path.join(state, "kept")
 
 
+EVENTS, SESSION_LOCK = "events.jsonl", "session.lock"
+
+
 def session_dir(state: str, session: str) -> str:
     return os.path.join(state, "sessions", file_name_of(session))
 
 
 def events_file(state: str, session: str) -> str:
-    return os.path.join(session_dir(state, session), "events.jsonl")
+    return os.path.join(session_dir(state, session), EVENTS)
 
 
 def spending_file(state: str, session: str) -> str:
@@ -168,7 +171,7 @@ def spending_file(state: str, session: str) -> str:
 
 
 def session_lock(state: str, session: str) -> str:
-    return os.path.join(session_dir(state, session), "session.lock")
+    return os.path.join(session_dir(state, session), SESSION_LOCK)
 
 
 def pins_dir(state: str) -> str:

@@ -68,8 +68,9 @@ class StateRecord:
 def places(root: str) -> list[str]:
     """Return the directories for records, best first. One inside the project is none: a clone could have brought it."""
     found = []
-    named, home = os.environ.get("XDG_STATE_HOME") or "", paths.home_of(os.environ, root)
-    if named and paths.may_name(named, root):
+    top = paths.top_of(root)
+    named, home = os.environ.get("XDG_STATE_HOME") or "", paths.home_of(os.environ, root, top)
+    if named and paths.may_name(named, root, top):
         found.append(os.path.join(named, PLACE))
     if home:
         found.append(os.path.join(home, ".local", "state", PLACE))
@@ -144,12 +145,15 @@ def remove_from_index(path: str, place: str) -> None:
         pass
 
 
-def sweep(place: str) -> None:
-    """Remove records of directories that are gone, and heartbeats of sessions that are on no more."""
+def sweep(place: str, own: str) -> None:
+    """Remove records of directories that are gone, and heartbeats of sessions that are on no more. `own` is a record
+    that stays, and with which nothing is on."""
     beating = set()
     for count, identity in enumerate(listed(place)):
         if count == MOST_SWEPT:
             return
+        if identity == own:
+            continue
         record = read(identity, place)
         if record is not None and _is_left_over(record):
             remove(record)

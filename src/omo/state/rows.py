@@ -11,9 +11,12 @@ from omo.text import clip
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Required, TypedDict, TypeVar
+    from typing import Any, Literal, Required, TypedDict, TypeVar
 
     from omo.hosts import OtherLoop
+
+    State = Literal["active", "waiting", "paused", "ended"]
+    WaitsFor = Literal["user", "host", "outside"]
 
     Part = TypeVar("Part", bound=Mapping[str, object])
 
@@ -137,7 +140,8 @@ if TYPE_CHECKING:
         """One kind of work, as hooks need it."""
 
         run: str
-        state: str  # active, waiting, paused, blocked, done, exhausted
+        state: State
+        waitsFor: WaitsFor  # if it waits
         open: int
         total: int
         next: str | None
@@ -148,20 +152,19 @@ if TYPE_CHECKING:
         why: str
         question: str
         told: bool  # the user was shown that it ended or waits
-        # Any word of the user's wakes what waits or is blocked, "continue" what is paused too. Not so where it is:
+        # Any word of the user's wakes what waits, "continue" what is paused too. Not so where it is:
         own: bool  # put so by the workflow itself: a "continue", or a command of the agent's once they have `answered`
         answered: bool  # the user has written since they were told
         madeWayFor: str  # the kind of work that it is paused for; it goes on when the user names it
-        hostLimit: bool  # waits for the host alone, and goes on with it
-        cleared: bool  # given up, or a run that is over: nothing wakes it
         at: str  # when the files were looked at
         files: FilesAtEnd  # which files an end speaks of, until the user was told of it
-        stopped: bool  # the user said stop after it had ended
+        stopped: bool  # nobody goes on with it: the user said stop since, or its ledger was put away
         changed: list[str]  # those that changed after it was called done, so that it is active again
         outcome: Outcome
         earlier: Outcome  # the same of runs before it, whose end the user was not shown
-        endedBy: str
+        endedBy: str  # the limit that let it go, or the user's cancel; without it, it is over
         takenBy: str  # the session that took it up
+        isLost: bool  # its ledger was damaged, and it could not go on
         unvouched: str  # what it was called here, and not by the ledger
         deny: dict[str, str]  # what the tool gates refuse, with the sentence
         attended: bool
@@ -268,12 +271,15 @@ def read_row(stored: Mapping[str, Any]) -> SessionRow:
     """What is missing or no object is empty; of the latter the row says that it is invalid."""
     row: Any = {**EMPTY, **stored}
     row.pop("invalid", None)
-    is_whole = all(isinstance(row[part], dict) for part in PARTS)
-    if not is_whole:
-        row.update({part: {} for part in PARTS if not isinstance(row[part], dict)})
-    if not all(isinstance(summary, dict) for summary in row["work"].values()):
-        is_whole = False
-        row["work"] = {kind: summary for kind, summary in row["work"].items() if isinstance(summary, dict)}
+    is_whole = True
+    for part in PARTS:
+        if not isinstance(row[part], dict):
+            is_whole = False
+            row[part] = {}
+    for kind, summary in list(row["work"].items()):
+        if not isinstance(summary, dict):
+            is_whole = False
+            row["work"] = without(row["work"], kind)
     if row["ulw"].get("enabled") and not row["work"]:  # the shape that the source has, without summaries
         row["work"] = {"ulw": {"state": "active"}}
     for part in OTHER_PARTS:

@@ -18,7 +18,7 @@ from omo.state.rows import EMPTY, claimed, notified, read_row, went_on, without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from omo.state import ledger
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     Works = list[tuple[str, Summary]]
 
 KEPT_FOR = 14 * 24 * 3600.0
-OPEN_STATES = ("active", "waiting", "paused", "blocked")
+OPEN_STATES = ("active", "waiting", "paused")
 CANCELLED = "cancelled"  # why a run ended
 ANY_SESSION = "*"
 INDEX = ("version", "live", "fenced", "open", "left", "sessions")
 # What a summary says that lets a session go without a word of the agent's; the ledger has to say the same of it.
-LETS_GO = ("done", "paused")
+LETS_GO = ("ended", "paused")
 AN_END = ("state", "outcome", "run", "at", "files")
 
 
@@ -100,7 +100,12 @@ def is_live(row: SessionRow) -> bool:
     """Does a hook have anything to do for this session?"""
     if row["stopContinuation"].get("disabled"):
         return False
-    return bool(row["ulw"].get("enabled")) or any(work_in(row, *OPEN_STATES))
+    if row["ulw"].get("enabled"):
+        return True
+    for summary in row["work"].values():
+        if summary.get("state") in OPEN_STATES or (summary.get("question") and is_asking(summary)):
+            return True
+    return False
 
 
 def is_held(row: SessionRow) -> bool:
@@ -118,8 +123,8 @@ def is_on_at(noted: Removed) -> bool:
 
 def is_over(row: SessionRow) -> bool:
     """All its work has ended, in one way or another, and no breaker can be undone."""
-    work = work_in(row, *OPEN_STATES, "exhausted", "done")
-    return bool(work) and all(summary["state"] == "done" or summary.get("cleared") for _, summary in work)
+    work = work_in(row, *OPEN_STATES, "ended")
+    return bool(work) and all(has_ended(summary) for _, summary in work)
 
 
 def needs_hooks(row: SessionRow) -> bool:
@@ -133,18 +138,20 @@ def needs_hooks(row: SessionRow) -> bool:
 
 def is_taken_over(row: SessionRow) -> bool:
     """Another conversation took work over, and nobody was told of it here."""
-    return any(summary.get("takenBy") and summary.get("told") is False for _, summary in work_in(row, "done"))
+    for summary in row["work"].values():
+        if summary.get("takenBy") and summary.get("told") is False:
+            return True
+    return False
 
 
 def is_untold(summary: Summary) -> bool:
     """Work that ended, or came to wait, and the user has not been shown it."""
-    return summary.get("told") is False or (summary.get("state") == "done" and summary.get("told") is not True)
+    return summary.get("told") is False or (has_ended(summary) and summary.get("told") is not True)
 
 
 def has_untold_end(row: SessionRow) -> bool:
     """No Stop has come to tell it: the client was killed, the turn interrupted, or the work taken over elsewhere."""
-    ends = [summary for summary in row["work"].values() if summary.get("state") == "done" or summary.get("cleared")]
-    return any(is_untold(summary) for summary in ends)
+    return any(is_untold(summary) for _, summary in over(row))
 
 
 def is_fenced(row: SessionRow) -> bool:
@@ -157,8 +164,7 @@ def fence_of(row: SessionRow) -> FenceLists:
     """The fence of the work that has one; empty where none has, or the user paused or cancelled that."""
     for summary in row["work"].values():
         fence = summary.get("fence")
-        is_stopped = is_paused_by_user(summary) or was_cancelled(summary)
-        if fence and isinstance(fence, dict) and not is_stopped:
+        if fence and isinstance(fence, dict) and not (is_paused_by_user(summary) or was_cancelled(summary)):
             return fence
     return {}
 
@@ -181,23 +187,62 @@ def is_paused_by_user(summary: Summary) -> bool:
 
 
 def is_open(summary: Summary) -> bool:
-    """Work that is open in any way, and was not given up."""
-    return summary.get("state") in OPEN_STATES and not summary.get("cleared")
+    """Work that is open in any way."""
+    return summary.get("state") in OPEN_STATES
+
+
+def has_ended(summary: Mapping[str, object]) -> bool:
+    """Whether it is over: proven, judged, given up, or without a pass. Nothing wakes it."""
+    return summary.get("state") == "ended" and not summary.get("endedBy")
+
+
+def is_asking(summary: Summary) -> bool:
+    """Whether it is over with a question to the user that they have not answered."""
+    return has_ended(summary) and bool(summary.get("question")) and not summary.get("answered")
+
+
+def was_let_go(summary: Summary) -> bool:
+    """Whether a limit ended it, or the user's word: it goes on by their word."""
+    return summary.get("state") == "ended" and bool(summary.get("endedBy"))
+
+
+def word_of(summary: Summary) -> str:
+    """The state as people read it."""
+    if has_ended(summary):
+        return "done"
+    if was_let_go(summary):
+        return CANCELLED if was_cancelled(summary) else "exhausted"
+    return "blocked" if is_blocked(summary) else str(summary.get("state") or "")
+
+
+def over(row: SessionRow) -> Works:
+    """The kinds of work that are over."""
+    return [(kind, summary) for kind, summary in row["work"].items() if has_ended(summary)]
+
+
+def is_blocked(summary: Summary) -> bool:
+    """Whether it waits for something that nobody's answer brings."""
+    return summary.get("state") == "waiting" and summary.get("waitsFor") == "outside"
 
 
 def was_cancelled(summary: Summary) -> bool:
     """Whether the user cancelled it, or let it be for something else: it goes on when they name it."""
-    return summary.get("state") == "exhausted" and summary.get("endedBy") == CANCELLED
+    return summary.get("state") == "ended" and summary.get("endedBy") == CANCELLED
 
 
 def let_go(row: SessionRow) -> Works:
     """The kinds of work that a breaker let go."""
-    return [(kind, summary) for kind, summary in work_in(row, "exhausted") if not was_cancelled(summary)]
+    works = []
+    for kind, summary in row["work"].items():
+        if was_let_go(summary) and not was_cancelled(summary):
+            works.append((kind, summary))
+    return works
 
 
 def is_left_open(summary: Summary) -> bool:
-    """Whether it is not over, or a breaker let it go; not what was given up."""
-    return summary.get("state") in (*OPEN_STATES, "exhausted") and not summary.get("cleared")
+    """Whether it is not over, or was let go."""
+    state = summary.get("state")
+    return state in OPEN_STATES or (state == "ended" and bool(summary.get("endedBy")))
 
 
 def left_open(row: SessionRow) -> Works:
@@ -236,15 +281,16 @@ def change_session(
         return decide(None).answer
     deadline = store.deadline(wait)
     ownership.make_state_dir(state)
-    store.make_dir(paths.session_dir(state, session_id), state)
-    with store.Lock(paths.session_lock(state, session_id), deadline):
+    directory = paths.session_dir(state, session_id)
+    store.make_dir(directory, state)
+    with store.Lock(os.path.join(directory, paths.SESSION_LOCK), deadline):
         try:
             old = session(state, session_id)
         except Newer:
             raise
         except Unreadable:  # whoever writes keeps the bytes aside
             old = None
-        path = paths.events_file(state, session_id)
+        path = os.path.join(directory, paths.EVENTS)
         head, damaged = None, None
         if old is not None:
             head = ledger.head_of(path)
@@ -404,7 +450,7 @@ def doubted(state: str, session_id: str, row: SessionRow, head: ledger.Head | No
 
 def unvouched(row: SessionRow) -> list[str]:
     """The kinds of work that a row, once looked at beside its ledger, lets go and the ledger does not."""
-    return [kind for kind, summary in work_in(row, "done") if summary.get("unvouched")]
+    return [kind for kind, summary in over(row) if summary.get("unvouched")]
 
 
 def _ahead(head: ledger.Head, row: SessionRow) -> SessionRow | None:
@@ -423,11 +469,12 @@ def _doubted(row: SessionRow, head: ledger.Head) -> SessionRow:
     work = dict(row["work"])
     for kind, summary in claims:
         vouched = part(told, kind)
-        keys = AN_END if summary["state"] == "done" else ("state",)
+        keys = AN_END if has_ended(summary) else ("state", "endedBy")
         if vouched.get("unvouched"):
-            work[kind] = {**summary, "state": "done", "unvouched": claimed(vouched)}
+            work[kind] = {**summary, "state": "ended", "unvouched": claimed(vouched)}
         elif any(vouched.get(key) != summary.get(key) for key in keys):
-            work[kind] = {**without(summary, "told"), "state": "done", "unvouched": summary["state"]}
+            ended = without(summary, "told", "endedBy")
+            work[kind] = {**ended, "state": "ended", "unvouched": word_of(summary)}
     return {**row, "work": work} if work != row["work"] else row
 
 
@@ -507,7 +554,7 @@ def render(runtime: Runtime) -> str:
             opened.add(_launcher_name(key))
         if is_fenced(row):
             fenced.add(_launcher_name(key))
-        is_left = is_left or can_be_resumed(row) or bool(row.get("pins")) or (is_live(row) and has_untold_end(row))
+        is_left = is_left or bool(row.get("pins")) or can_be_resumed(row) or (is_live(row) and has_untold_end(row))
     first = f'{{"version": {RUNTIME_VERSION}, "live": {dumps(sorted(live))}'
     if fenced:
         first += f', "fenced": {dumps(sorted(fenced))}'
@@ -559,8 +606,10 @@ def _read_or_set_aside(state: str, now: float) -> tuple[Runtime, str]:
 def _prune(runtime: Runtime, now: float) -> None:
     """Forget sessions that have nothing open and were not used for two weeks. Their ledgers stay."""
     sessions = runtime["sessions"]
+    oldest = stamp(now - KEPT_FOR)
     for key, row in list(sessions.items()):
-        if isinstance(row, dict) and _may_be_forgotten(read_row(row), now):
+        is_old = isinstance(row, dict) and str(row.get("lastUsedAt") or "9") < oldest
+        if is_old and _may_be_forgotten(read_row(row), now):
             del sessions[key]
 
 
@@ -582,6 +631,8 @@ def _checked(runtime: Runtime | None, state: str) -> Runtime:
     if runtime is None:
         return {"version": RUNTIME_VERSION, "sessions": {}}
     version = runtime.setdefault("version", RUNTIME_VERSION)
+    if version == RUNTIME_VERSION and isinstance(runtime.get("sessions"), dict):
+        return runtime
     path = paths.runtime_file(state)
     if not isinstance(version, int) or isinstance(version, bool) or not isinstance(runtime.get("sessions"), dict):
         raise Unreadable(f"{path} does not have the shape of a runtime file", fix=store.MOVE_AWAY, path=path)

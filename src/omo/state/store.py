@@ -112,7 +112,12 @@ def unreadable(path: str, error: OSError) -> Unreadable:
 def known_contents(path: str) -> bytes | None:
     """What was read of a file before, if it is still what it holds."""
     version, raw = _known.get(path, (None, None))
-    return raw if version is not None and version == version_of(path) else None
+    if version is None:
+        return None
+    try:
+        return raw if version == _version(os.stat(path)) else None
+    except OSError:
+        return None
 
 
 def version_of(path: str) -> tuple[int, ...] | None:
@@ -144,7 +149,9 @@ def loader(size: int) -> Callable[[bytes], Any]:
 
 def loads(raw: bytes) -> Any:
     """Return the value in a file of ours. Raises ValueError where it is not exactly one of JSON."""
-    return loader(len(raw))(raw)
+    if packages is None:
+        return json_text.loads(raw.decode("utf-8"))
+    return packages.loader(len(raw))(raw)
 
 
 def loads_plainly(raw: bytes) -> Any:
@@ -252,7 +259,14 @@ def link_to_state(path: str) -> str | None:
     """Return the first directory between the project and a file of its state that is a link. The project itself, and
     a state elsewhere, may be reached by links."""
     root, own, below = path.rpartition(_IN_PROJECT)
-    return first_link(root or os.sep, os.path.dirname(STATE_DIR + os.sep + below)) if own else None
+    if not own:
+        return None
+    place = root or os.sep
+    for name in os.path.dirname(STATE_DIR + os.sep + below).split(os.sep):
+        place = os.path.join(place, name)
+        if os.path.islink(place):
+            return place
+    return None
 
 
 def first_link(top: str, below: str) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from omo import settings
 from omo.state import runtime
-from omo.state.runtime import OPEN_STATES, is_live, is_taken_over, unvouched, work_in
+from omo.state.runtime import OPEN_STATES, is_live, is_taken_over, over, unvouched, work_in
 from omo.stop import sentences
 from omo.stop.situation import LONGEST_WAIT, Situation
 from omo.text import counted
@@ -32,6 +32,7 @@ QUIET = "quiet"  # it ends, and the user is told nothing
 WOKEN = "woken"  # the same, and something wakes the session without a person: the clock of the budget runs on
 TOLD = "told"  # it ends, and the user is told what ended or waits
 OVER = "over"  # the same, and the run ends with it
+TELLS = (TOLD, OVER)
 # What a rule has to have besides, by its turn.
 NEEDED = {
     SENT_BACK: ("then", "reason"),
@@ -110,19 +111,19 @@ class Rule:
 
     @property
     def tells(self) -> bool:
-        return self.turn in (TOLD, OVER)
+        return self.turn in TELLS
 
 
 def _is_idle(s: Situation) -> bool:
     if s.unreadable or session.is_cancelled(s.row) or is_taken_over(s.row):
         return False
-    all_over = not work_in(s.row, *OPEN_STATES, "done")
-    return not is_live(s.row) or (all_over and not _is_invalid(s))
+    is_all_let_go = not over(s.row) and not work_in(s.row, *OPEN_STATES)
+    return not is_live(s.row) or (is_all_let_go and not _is_invalid(s))
 
 
 def _is_invalid(s: Situation) -> bool:
     """Edited by hand into something no counter can advance on."""
-    ulw = s.ulw
+    ulw = s.row["ulw"]
     for number in (ulw.get("stopBlocks", 0), ulw.get("totalBlocks", 0), ulw.get("shellExcuses", 0)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
             return True
@@ -152,14 +153,14 @@ def _is_excused(s: Situation) -> bool:
 
 def _is_same_event(s: Situation) -> bool:
     """The same event twice (a hook registered twice): after a block of ours the host would say it continues one."""
-    ulw = s.ulw
+    ulw = s.row["ulw"]
     if s.event.continues_a_block or ulw.get("lastStop") != s.event.fingerprint:
         return False
     return bool(s.since(ulw.get("lastStopAt")) < s.limits["cooldown_seconds"])
 
 
 def _is_at_its_ceiling(s: Situation) -> bool:
-    ulw = s.ulw
+    ulw = s.row["ulw"]
     has_run_too_long = bool(ulw.get("armedAt")) and s.since(ulw.get("armedAt")) >= s.limits["max_hours"] * 3600
     return has_run_too_long or bool(ulw.get("totalBlocks", 0) >= s.limits["max_total_blocks"])
 
@@ -185,9 +186,9 @@ def _exhausted(s: Situation, rule: Rule) -> SessionRow:
 
 
 def _waits_for_permission(s: Situation, rule: Rule) -> SessionRow:
-    refused = s.ulw.get("refused", {})
+    refused = s.row["ulw"].get("refused", {})
     why, way = sentences.refused(refused), sentences.way_to_allow(refused)
-    return session.note_refusals(session.suspend(s.row, state="waiting", why=why, question=way), [], now=s.now)
+    return session.note_refusals(session.suspend(s.row, why=why, question=way), [], now=s.now)
 
 
 def _invalid(s: Situation, rule: Rule) -> SessionRow:
@@ -225,7 +226,7 @@ DONE = Rule(
     "done",
     "the work has ended, by omo ulw done or a workflow's own end",
     TOLD,
-    lambda s: not s.active() and bool(work_in(s.row, "done")),
+    lambda s: not s.active() and bool(over(s.row)),
     lambda s, rule: session.close(s.row),
     shows=ENDED,
     facts=Facts("work", f"{TYPE_ULW}; with a task behind it that is a new run"),
@@ -324,8 +325,8 @@ RULES = (
         "background-shell",
         f"a shell runs in the background (excuses {SHELL_EXCUSES} Stops in a row)",
         WOKEN,
-        lambda s: s.event.running_shells > 0 and s.ulw.get("shellExcuses", 0) < SHELL_EXCUSES,
-        lambda s, rule: session.note(s.row, {"shellExcuses": s.ulw.get("shellExcuses", 0) + 1}),
+        lambda s: s.event.running_shells > 0 and s.row["ulw"].get("shellExcuses", 0) < SHELL_EXCUSES,
+        lambda s, rule: session.note(s.row, {"shellExcuses": s.row["ulw"].get("shellExcuses", 0) + 1}),
         facts=OF_THE_EVENT,
     ),
     Rule(
@@ -340,7 +341,7 @@ RULES = (
         "waiting",
         "the work waits: for the user, paused, or blocked from outside",
         TOLD,
-        lambda s: not s.active() and bool(work_in(s.row, "waiting", "paused", "blocked")),
+        lambda s: bool(work_in(s.row, "waiting", "paused")) and not s.active(),
         _stays,
         shows=WAITS,
         facts=Facts("work", "your answer, where it waits or is blocked", "you say continue, where it is paused"),
@@ -368,7 +369,7 @@ RULES = (
         "cap",
         "it was sent back as often as allowed without progress",
         OVER,
-        lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
+        lambda s: s.row["ulw"].get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
         _exhausted,
         cause=lambda row, limits: f"{counted(limits['max_stop_blocks'], 'block')} without verified progress",
         way_on=_by_ulw,
@@ -453,7 +454,7 @@ def may_be_held(event: Event, row: SessionRow, environ: Mapping[str, str]) -> bo
 def deciding_rule(situation: Situation) -> Rule:
     """An end that would be told is held against the files first; what they changed under is decided on as open."""
     rule = _first_match(situation)
-    if rule.tells and situation.look_at_ends():
+    if rule.turn in TELLS and situation.look_at_ends():
         return _first_match(situation)
     return rule
 
@@ -481,9 +482,9 @@ class Decision:
 
 def decide(situation: Situation) -> Decision:
     rule = deciding_rule(situation)
-    if rule.blocks and situation.cooldown_left() > 0:
+    if rule.turn == SENT_BACK and (left := situation.cooldown_left()) > 0:
         decision = Decision(rule)
-        decision.cooldown = situation.cooldown_left()
+        decision.cooldown = left
         return decision
     if rule is CANCELLED and session.cancel_is_unshown(situation.row):
         shown = session.cancel_shown(situation.row)
@@ -491,7 +492,7 @@ def decide(situation: Situation) -> Decision:
     if rule.then is None:
         return Decision(rule)
     after = rule.then(situation, rule)
-    if rule.blocks:
+    if rule.turn == SENT_BACK:
         return _sent_back(situation, rule, after)
     return _let_go(situation, rule, session.note(after, {"unanswered": False}))
 
@@ -505,7 +506,8 @@ def tell_ends(situation: Situation, elsewhere: str) -> Decision:
 
 def _let_go(situation: Situation, rule: Rule, after: SessionRow, elsewhere: str = "") -> Decision:
     doubts = {kind: sentences.doubt(since) for kind, since in situation.doubts.items()}
-    after = session.in_doubt(after, doubts)
+    if doubts:
+        after = session.in_doubt(after, doubts)
     text = sentences.release(rule, situation.row, after, situation.limits, elsewhere)
     if text:
         after = session.told(after)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo import table
-from omo.state.runtime import is_untold, let_go, work_in
+from omo.state.runtime import is_untold, let_go, over, was_let_go, word_of, work_in
 from omo.text import clip, counted, file_name
 from omo.work import budget, outcome, session, times
 from omo.work.naming import ULTRAWORK, done_was_refused, listed, way_out, work_name
@@ -28,6 +28,7 @@ EVIDENCE = "/omo:report shows the evidence."
 DETAILS = "/omo:report shows what was seen."
 GO_ON = "Type `ulw` to go on."
 FROM_A_TERMINAL = "user: omo stop-continuation"
+STANDS_STILL = ("waiting", "paused")
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 WAIT = {"waiting": "wait for you", "paused": "are paused", "blocked": "are blocked"}  # several
 MORE = " There is more."
@@ -162,7 +163,7 @@ def release(rule: Rule, before: SessionRow, after: SessionRow, limits: Limits, e
         return ""
     said = rule.says(before, after, limits)
     news = _ends(rule, before, after, elsewhere)
-    news += what_waits([(kind, summary) for kind, summary in work_in(after, *WAITS) if is_untold(summary)])
+    news += what_waits([(kind, summary) for kind, summary in work_in(after, *STANDS_STILL) if is_untold(summary)])
     paused = [(kind, summary) for kind, summary in work_in(after, "paused") if not is_untold(summary)]
     if news and paused and not elsewhere:
         news.append(f"Paused: {listed(paused)}. {way_back(*paused[-1])}")
@@ -222,21 +223,19 @@ def _held(row: SessionRow) -> str:
 def _ends(rule: Rule, before: SessionRow, after: SessionRow, elsewhere: str) -> list[str]:
     """Everything that ended, in one sentence that is no better than the worst of it, and what can be done now."""
     questions = []
-    ended = [(kind, summary) for kind, summary in work_in(after, "done") if is_untold(summary)]
-    for kind, summary in work_in(after, *WAITS):
-        if summary.get("cleared") and is_untold(summary):
-            ended.append((kind, summary))
-            questions.append(clip(str(summary.get("question") or ""), LONGEST_QUESTION))
+    ended = [(kind, summary) for kind, summary in over(after) if is_untold(summary)]
+    for _, summary in ended:
+        questions.append(clip(str(summary.get("question") or ""), LONGEST_QUESTION))
     if rule.ends_run:
         ended += let_go(after)
     if not ended:
         return []
     whole = whole_outcome(ended, after)
     parts = [as_sentence(clip(outcome.in_words(whole), LONGEST_END))]
-    left = listed(work_in(before, "active"))
-    if rule.ends_run and left not in ("", ULTRAWORK):
-        parts.append(f"Open: {left}.")
     if rule.ends_run:
+        left = listed(work_in(before, "active"))
+        if left not in ("", ULTRAWORK):
+            parts.append(f"Open: {left}.")
         parts.append(rule.way_on(before))
     elif elsewhere:
         parts.append(elsewhere)
@@ -283,7 +282,7 @@ def _named_outcome(kind: str, summary: Summary, *, alone: bool) -> Outcome:
     ended = outcome.of(summary)
     why = ended["why"] + _as_of(kind, summary)
     name = work_name(kind, summary, why)
-    is_plain = f" {name}" in f" {why}" or (alone and kind == session.KIND) or summary.get("state") == "exhausted"
+    is_plain = f" {name}" in f" {why}" or (alone and kind == session.KIND) or was_let_go(summary)
     return {**ended, "why": why if is_plain else f"{name}: {why}"}
 
 
@@ -311,12 +310,11 @@ def way_back(kind: str, summary: Summary) -> str:
 
 
 def what_waits(work: Works) -> list[str]:
-    """What is asked of several at once is asked in one sentence; not what was given up."""
+    """What is asked of several at once is asked in one sentence."""
     names: dict[tuple[str, str], list[str]] = {}
     for kind, summary in work:
-        if not summary.get("cleared"):
-            name = work_name(kind, summary, str(summary.get("why") or ""))
-            names.setdefault((str(summary.get("state")), _waits_for(kind, summary)), []).append(name)
+        name = work_name(kind, summary, str(summary.get("why") or ""))
+        names.setdefault((word_of(summary), _waits_for(kind, summary)), []).append(name)
     sentences = []
     for (state, what), together in names.items():
         verb = WAITS[state] if len(together) == 1 else WAIT[state]

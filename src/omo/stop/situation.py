@@ -95,8 +95,7 @@ class Situation:
             since = self.looks.since(summary)
             if since is None:
                 continue
-            # Its ledger was put away, or the user said stop since: nobody is to go on with it.
-            is_over = bool(summary.get("cleared") or summary.get("stopped")) or not goes_on
+            is_over = bool(summary.get("stopped")) or not goes_on
             if since.unknown or (since.changed and is_over):
                 self.doubts[kind] = since
             elif since.changed:
@@ -122,7 +121,7 @@ class Situation:
     def cooldown_left(self) -> float:
         """Seconds until the next block may be given. A block in the future was given by a clock that was wrong."""
         cooldown = float(self.limits["cooldown_seconds"])
-        text = self.ulw.get("lastStopAt")
+        text = self.row["ulw"].get("lastStopAt")
         if not text or seconds(text) > self.now + cooldown:
             return 0.0
         return max(0.0, cooldown - self.since(text))
@@ -138,13 +137,14 @@ class Situation:
     def refusals(self) -> list[Refusal]:
         """What the host did not let the agent do since it was last sent back."""
         if self._refusals is None:
-            since = self.ulw.get("refused", {}).get("at") or self.ulw.get("lastStopAt") or self.ulw.get("armedAt")
+            ulw = self.row["ulw"]
+            since = ulw.get("refused", {}).get("at") or ulw.get("lastStopAt") or ulw.get("armedAt")
             self._refusals = self.event.transcript.refused_since(str(since or ""))
         return self._refusals
 
     def is_at_a_wall(self) -> bool:
         """It was told what the host refuses. Since then it was refused again or tried nothing, and changed no file."""
-        told_at = self.ulw.get("refused", {}).get("at")
+        told_at = self.row["ulw"].get("refused", {}).get("at")
         if not isinstance(told_at, str):
             return False
         is_stuck = bool(self.refusals()) or self._has_tried_nothing(told_at)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from omo import table
 from omo.progress import columns
-from omo.state.runtime import CANCELLED, OPEN_STATES
+from omo.state.runtime import CANCELLED
 from omo.stop import rules
 from omo.table import name_of
 from omo.text import clip
 from omo.views.project import RECENT, ProjectView, SessionView, claim_in_words
-from omo.views.session import WAITING, View, Work
+from omo.views.session import OPEN_WORDS, WAITING, View, Work
 from omo.views.works import MARKS
 from omo.work import session, times
 from omo.work.outcome import OPENINGS, in_words, items_in_words
@@ -163,8 +163,8 @@ def headline(view: SessionView) -> str:
 def _mode_in_words(brief: View) -> str:
     if brief.mode in ("off", "unreadable"):
         return brief.mode
-    works = [work for work in brief.work if work.state in OPEN_STATES]
-    apart = [work for work in works if brief.mode in OPEN_STATES and work.state != brief.mode]
+    works = [work for work in brief.work if work.state in OPEN_WORDS]
+    apart = [work for work in works if brief.mode in OPEN_WORDS and work.state != brief.mode]
     together = [work for work in works if work not in apart]
     if brief.mode == "exhausted":
         together = [work for work in brief.work if work.state == brief.mode]
@@ -311,7 +311,7 @@ def _work(view: SessionView, work: Status, *, everything: bool) -> Iterator[Line
     text = "; ".join(filter(None, parts))
     yield Line("work", name_of(work.kind), text, (*cells, (text, "")))
     # Work that is over, beside work that is not, is one line.
-    is_over = states.get(work.kind, "") not in ("", *OPEN_STATES)
+    is_over = states.get(work.kind, "") not in ("", *OPEN_WORDS)
     if not everything and work is not view.leading and (is_over or not view.is_live):
         return
     items = selection(work.items, everything=everything)

@@ -265,7 +265,7 @@ def _worth_a_look(rows: Mapping[str, SessionRow], now: float) -> list[str]:
         is_live = runtime.is_live(row)
         has_ended, is_open = False, False
         for summary in row["work"].values():
-            if summary.get("cleared") or summary.get("state") == "done":
+            if runtime.has_ended(summary):
                 has_ended = True
             elif runtime.is_open(summary):
                 is_open = True

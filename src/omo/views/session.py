@@ -10,7 +10,6 @@ from omo.errors import Unreadable
 from omo.hosts import Event
 from omo.json_text import Json
 from omo.state import ledger, runtime
-from omo.state.runtime import OPEN_STATES
 from omo.stop import rules, sentences
 from omo.stop.situation import Looks, Situation
 from omo.text import clip
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
 
 
 ENDS = ("exhausted", "done")
-STATES = (*OPEN_STATES, *ENDS)
+OPEN_WORDS = ("active", "waiting", "paused", "blocked")
+STATES = (*OPEN_WORDS, *ENDS)
 WAITING = ("waiting", "paused", "blocked")
 LONGEST = 300
 
@@ -35,9 +35,9 @@ class Work:
 
     def __init__(self, kind: str, summary: Summary) -> None:
         self.kind = kind
-        self.state = clip(str(summary.get("state") or ""), 20)  # gates that no run holds have none
-        if runtime.was_cancelled(summary):
-            self.state = runtime.CANCELLED
+        self.state = clip(runtime.word_of(summary), 20)  # gates that no run holds have none
+        if runtime.is_asking(summary):
+            self.state = "blocked"
         self.open = _count(summary.get("open"))
         self.total = max(_count(summary.get("total")), self.open)
         self.next = _line(summary.get("next"))
@@ -54,7 +54,7 @@ class Work:
         if isinstance(summary.get("changed"), list):
             self.changed = sentences.files_changed(summary["changed"])
         self.outcome: Outcome | None = None
-        if self.state in ENDS or summary.get("cleared"):  # given up: no word of the user's wakes it
+        if summary.get("state") == "ended":
             self.outcome = outcome.of(summary)
 
     @property
@@ -145,14 +145,14 @@ class View:
         """How the session ended, as Stop tells it: the worst of all that is over. None while something goes on."""
         if self.mode not in ENDS or not self.is_vouched:
             return None
-        ended = [*runtime.let_go(self.row), *runtime.work_in(self.row, "done")]
+        ended = [*runtime.let_go(self.row), *runtime.over(self.row)]
         return sentences.whole_outcome(ended, self.row)
 
     @property
     def breakers(self) -> dict[str, Meter]:
         """What is used of each limit that lets the session go: blocks without progress, blocks in all, hours."""
         ulw, limits = self.now.ulw, self.now.limits
-        past = self.now.since(self.now.ulw.get("armedAt"))
+        past = self.now.since(ulw.get("armedAt"))
         hours = round(past / 3600, 2) if past != float("inf") else 0.0
         meters = [
             Meter("blocks", _count(ulw.get("stopBlocks")), limits["max_stop_blocks"]),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from omo import settings
 from omo.hosts import Answer
-from omo.state.runtime import OPEN_STATES
 from omo.text import clip
 from omo.views import session
 from omo.work import outcome
@@ -69,7 +68,7 @@ def _work(view: session.View) -> str:
         words.append(outcome.OPENINGS[ended["verdict"]])
     elif work.state != "active":
         words.append(work.state)
-    others = [other for other in view.work if other is not work and other.state in OPEN_STATES]
+    others = [other for other in view.work if other is not work and other.state in session.OPEN_WORDS]
     if others:
         words.append(f"+{len(others)}")
     return " ".join(words)

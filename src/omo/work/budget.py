@@ -83,7 +83,7 @@ def is_reached(row: SessionRow) -> bool:
 
 def is_used_up(row: SessionRow) -> bool:
     """What nobody can count may be any amount."""
-    return bool(unknown_tokens(row)) or is_reached(row)
+    return bool(row.get("budget")) and (bool(unknown_tokens(row)) or is_reached(row))
 
 
 def cause(row: SessionRow) -> str:
@@ -145,6 +145,8 @@ def short(tokens: float) -> str:
 
 def due_mark(row: SessionRow) -> int:
     """The highest mark that is reached and was not told; 0 where there is none."""
+    if not row.get("budget"):
+        return 0
     meter = fullest(row)
     if meter is None or is_used_up(row):
         return 0

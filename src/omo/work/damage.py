@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import LetThrough, SessionRow, Summary
 
-DAMAGE = "damage"
 QUESTION = "Shall it be begun again?"
 
 
@@ -87,7 +86,7 @@ def _ended(run: Run[Any], row: SessionRow | None) -> runtime.Change:
     after = rows.give_up(old, run.id, f"{what} was ended", run.why_lost, by=outcome.NOBODY)
     summary = old["work"].get(kind, {})
     if _names(summary, run.id):
-        ended: Summary = {**without(summary, "fence", "deny"), "state": "blocked", "why": why, "question": QUESTION}
-        ended |= {"next": None, "told": False, "own": True, "cleared": True, "outcome": outcome.not_proven(why)}
-        after = {**after, "work": {**after["work"], kind: {**ended, "endedBy": DAMAGE}}}
+        ended: Summary = {**without(summary, "fence", "deny"), "state": "ended", "why": why, "question": QUESTION}
+        ended |= {"next": None, "told": False, "isLost": True, "outcome": outcome.not_proven(why)}
+        after = {**after, "work": {**after["work"], kind: ended}}
     return runtime.Change(None, after, [event])

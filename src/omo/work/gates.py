@@ -208,7 +208,7 @@ def apply(gates: Gates, rows: Iterable[SessionEvent], run: str | None) -> None:
         kind = str(row.get("kind"))
         if "documents" in row:
             gates.documents.update(document["path"] for document in requests.documents_of(row))
-        if kind not in KINDS and row.get("state") != "done":
+        if kind not in KINDS and not runtime.has_ended(row):
             continue
         name = str(row.get("name"))
         if kind == "gate-added":
@@ -252,7 +252,7 @@ def _remove(gates: Gates, name: str, row: SessionEvent) -> None:
 
 def _note_other_work(gates: Gates, row: SessionEvent) -> None:
     """What was begun or asked for before the current run, until somebody calls it done."""
-    if row.get("kind") == "done" or row.get("state") == "done":
+    if row.get("kind") == "done" or runtime.has_ended(row):
         gates.left = None
     elif row.get("kind") in ("activated", "asked") and gates.base is None and isinstance(row.get("base"), dict):
         gates.left = gates.left or row["base"]
@@ -549,7 +549,7 @@ class SessionGates:
                 gate = gates.get(ran.row["name"])
                 if gate is not None and gate.is_users and ran.timed_out:
                     why = f"gate {gate.name}, which you pinned, did not end within {gate.timeout:g} s"
-                    return session.suspend(row, state="waiting", why=why, question=f"More time: {more_time(gate)}")
+                    return session.suspend(row, why=why, question=f"More time: {more_time(gate)}")
             return row
 
         def decide(gates: Gates) -> tuple[None, list[SessionEvent]]:

@@ -72,7 +72,8 @@ def not_shown(kind: Kind[S], caller: Caller, fix: str) -> Refused | None:
     """The refusal for an agent whose run ended without a pass: it begins no other before Stop has shown the user how
     that one ended."""
     summary = caller.summary(kind.name)
-    if caller.by == "user" or summary.get("state") != "blocked" or summary.get("told") is not False:
+    is_unshown = summary.get("told") is False and (runtime.is_asking(summary) or runtime.is_blocked(summary))
+    if caller.by == "user" or not is_unshown:
         return None
     why = clip(str(summary.get("why") or ""), 200)
     what = f"{kind.what} {summary.get('run')} ended without a pass, and the user has not been shown it: {why}"
@@ -133,7 +134,7 @@ def clear(
             damage.require_going_on(run)
         problems = run.problems
         is_open = is_open or (run.state is not None and run.state.is_open)
-    if caller.by != "user" and not is_open and summary.get("cleared") and runtime.is_untold(summary):
+    if caller.by != "user" and run is None and runtime.has_ended(summary) and runtime.is_untold(summary):
         return None  # an earlier clear is still to be shown
     if (is_open or problems) and not force:
         raise Refused(
@@ -167,7 +168,7 @@ def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> 
 def replaces(caller: Caller, kind: str) -> Caller | None:
     """The user as the one in whose name the session's run of a kind gives way to a new one: it was cancelled or let go,
     and they have asked for something else of the workflow since, which the ledger says. None where they did not."""
-    is_let_go = caller.summary(kind).get("state") == "exhausted"
+    is_let_go = runtime.was_let_go(caller.summary(kind))
     return replace(caller, by="user") if is_let_go and requests.is_asked_anew(caller.events, kind) else None
 
 
@@ -205,20 +206,20 @@ def forget_summary(
     count = summary.get("open") if left is None else left
     if not isinstance(count, int):  # in a file that anybody can edit, and it is told
         count = 0
-    has_untold_end = summary.get("state") == "done" and runtime.is_untold(summary)
+    has_untold_end = runtime.has_ended(summary) and runtime.is_untold(summary)
     is_shown = caller.by != "user" and (is_open or has_untold_end)
 
     def decide(row: SessionRow | None) -> runtime.Change:
         old = row or EMPTY
         work = {name: other for name, other in old["work"].items() if name != kind}
         if is_shown and has_untold_end:
-            work[kind] = {**summary, "cleared": True}  # how it ended is told all the same
+            work[kind] = {**summary, "stopped": True}  # how it ended is told all the same
         elif is_shown:
             why = f"the agent cleared the {what} with {count} open"
             ended = outcome.not_proven(why)
             known = without(summary, "fence")
-            given_up: Summary = {**known, "state": "blocked", "why": why, "question": "Shall it be begun again?"}
-            work[kind] = {**given_up, "next": None, "told": False, "own": True, "cleared": True, "outcome": ended}
+            given_up: Summary = {**known, "state": "ended", "why": why, "question": "Shall it be begun again?"}
+            work[kind] = {**given_up, "next": None, "told": False, "outcome": ended}
             old = rows.give_up(
                 old, str(summary.get("run") or kind), f"{what} was given up with {count} open", "cleared"
             )

@@ -50,7 +50,7 @@ def publish_progress(run: Run[Any], summary: Summary, *, session: str = "") -> N
     def progressed(old: Summary) -> bool:
         if old.get("run") != run.id:
             return False
-        has_passed = summary["state"] == "done" != old.get("state")
+        has_passed = runtime.has_ended(summary) and not runtime.has_ended(old)
         return has_passed or not set(summary["passed"]) <= set(old.get("passed") or [])
 
     publish(run, summary, session=session, progressed=progressed)
@@ -66,7 +66,7 @@ def reopen_if_changed(caller: Caller, kind: str) -> bool:
 
 def _reopened(caller: Caller, kind: str, row: SessionRow | None) -> runtime.Change:
     ended = dict(rows.bound_ends(row or EMPTY)).get(kind)
-    if row is None or ended is None or ended.get("cleared"):
+    if row is None or ended is None or ended.get("stopped"):
         return runtime.Change(False)
     changed = bound.look_again(caller.root, ended).changed
     if not changed:
@@ -110,5 +110,7 @@ def changed(
     if progressed:
         after = rows.progress(after)
     event: SessionEvent = {"kind": kind, "run": kept.get("run"), "state": kept["state"]}
+    if "endedBy" in kept:
+        event["endedBy"] = kept["endedBy"]
     event |= {"open": kept.get("open"), "next": kept.get("next")}
     return runtime.Change(None, after, [event])

@@ -334,7 +334,7 @@ def load(kind: Kind[S], caller: Caller, named: str = "", make: Callable[..., Run
         return make(kind, caller, named, named=True)
     summary = caller.summary(kind.name)
     known = str(summary.get("run") or "")
-    if summary.get("cleared") and not os.path.lexists(kind.directory(caller.state, known)):
+    if runtime.has_ended(summary) and not os.path.lexists(kind.directory(caller.state, known)):
         known = ""
     mine = kind.names_of(caller.state, caller.session)
     newest = mine[-1] if mine else ""

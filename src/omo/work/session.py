@@ -8,6 +8,8 @@ from omo.state.rows import EMPTY, without
 from omo.state.runtime import (
     CANCELLED,
     OPEN_STATES,
+    has_ended,
+    is_asking,
     is_left_open,
     is_live,
     is_open,
@@ -15,8 +17,10 @@ from omo.state.runtime import (
     is_untold,
     left_open,
     let_go,
+    over,
     standing,
     was_cancelled,
+    was_let_go,
     work_in,
 )
 from omo.text import clip
@@ -43,16 +47,17 @@ if TYPE_CHECKING:
         StopContinuation,
         Summary,
         Ulw,
+        WaitsFor,
     )
     from omo.state.runtime import Works
     from omo.work.room import Work
 
 ANY = "*"  # the run that was on last, of whichever kind
 NEW_TASK, SAME_TASK, NO_TASK = "new", "same", "none"
-WAITING = ("waiting", "paused", "blocked")
+WAITING = ("waiting", "paused")
 # Of a summary, what goes when its state does: what the user reads of it, and the rest.
 STATE_SHOWN = ("why", "question", "told", "endedBy", "outcome", "madeWayFor")
-OTHER_STATE_FIELDS = ("own", "at", "unvouched", "hostLimit", "files", "changed", "stopped", "answered")
+OTHER_STATE_FIELDS = ("own", "at", "unvouched", "waitsFor", "files", "changed", "stopped", "answered")
 IS_CANCELLED = (
     "the user has cancelled what is on in this session: no Stop is held, and no fence is up, until they type ulw"
 )
@@ -124,7 +129,7 @@ def _beside_ultrawork(old: SessionRow, wanted: Wanted) -> Work:
     if not going and not is_cancelled(old):
         going = [(kind, summary) for kind, summary in let_go(old) if kind != KIND]
     work = dict(old["work"])
-    if work.get(KIND, {}).get("state") in (*OPEN_STATES, "exhausted"):
+    if is_left_open(work.get(KIND, {})):
         work[KIND] = _active(work[KIND])
     for kind, summary in going[-1:]:
         work[kind] = _active(summary)
@@ -137,13 +142,13 @@ def _in_place_of_others(old: SessionRow, wanted: Wanted) -> Work:
     ultrawork that a breaker let go. A run that was cancelled or let go is not woken for another task."""
     work = dict(old["work"])
     before, own = work.get(wanted.kind, {}), work.get(KIND, {})
-    if is_open(before) or (before.get("state") == "exhausted" and wanted.task != NEW_TASK):
+    if is_open(before) or (was_let_go(before) and wanted.task != NEW_TASK):
         work[wanted.kind] = _active(before)
-    elif before.get("state") == "exhausted":
+    elif was_let_go(before):
         work[wanted.kind] = _cancelled(before)
-    if own.get("state") in ("waiting", "blocked"):
+    if own.get("state") == "waiting":
         work[KIND] = _active(own)
-    elif own.get("state") == "exhausted":
+    elif was_let_go(own):
         work[KIND] = paused_for(own, wanted.kind)
     return make_room(work, wanted.kind)
 
@@ -151,7 +156,7 @@ def _in_place_of_others(old: SessionRow, wanted: Wanted) -> Work:
 def _is_for_ultrawork(old: SessionRow, work: Work) -> bool:
     """A bare word sets going what there is, and begins no run beside it: at the cap of a plan the user is told to type
     it, and owes nothing for that."""
-    is_left = old["work"].get(KIND, {}).get("state") in (*OPEN_STATES, "exhausted")
+    is_left = is_left_open(old["work"].get(KIND, {}))
     return is_left or not any(summary.get("state") == "active" for kind, summary in work.items() if kind != KIND)
 
 
@@ -165,7 +170,7 @@ def _ultrawork(old: SessionRow, wanted: Wanted, now: float, pinned: int) -> Summ
         run["run"] = before.get("run") or run["run"]
         run["open"], run["total"] = before.get("open", 0), before.get("total", 0)
         run["next"] = before.get("next")
-    elif wanted.task != NEW_TASK and not (before.get("state") == "done" and outcome.is_done(outcome.of(before))):
+    elif wanted.task != NEW_TASK and not (has_ended(before) and outcome.is_done(outcome.of(before))):
         run["run"] = last_run(old) or run["run"]
     return with_earlier(before, run)
 
@@ -248,7 +253,7 @@ def put_work(row: SessionRow | None, kind: str, summary: Summary, *, limits: Lim
     was = old["work"].get(kind, {})
     work: Work = {**old["work"], kind: summary}
     if summary.get("state") == "active" and (was.get("state") != "active" or was.get("run") != summary.get("run")):
-        work = make_room(work, kind)
+        work = make_room(work, kind, by_user=False)
     after: SessionRow = {**without_request(old), "work": work}
     if summary.get("state") == "active" and not old["ulw"].get("enabled") and not was_released(old):
         after["ulw"] = _all_blocks(kind, limits, now)
@@ -261,18 +266,18 @@ def kept_state(row: SessionRow, kind: str, summary: Summary) -> Summary:
     breaker or a cancel let go, and it wakes beside no other run. What they were told is not told again."""
     old = row["work"].get(kind, {})
     was, state = old.get("state"), summary["state"]
-    if was == "exhausted" and state != "done":
+    if was_let_go(old) and state != "ended":
         return _as_it_stood(summary, old)
     is_same_run = old.get("run") == summary.get("run")
-    is_woken = is_same_run and was in ("paused", "waiting", "blocked") and state == "active"
-    if (is_paused_by_user(old) and state != "done") or (is_woken and is_another_on(row, kind)):
+    is_woken = is_same_run and was in ("paused", "waiting") and state == "active"
+    if (is_paused_by_user(old) and state != "ended") or (is_woken and is_another_on(row, kind)):
         return _as_it_stood(summary, old)
     if "told" in summary and was == state and old.get("why") == masking.mask(summary["why"]):
         known: Summary = {**summary, "told": old.get("told", False)}
         if old.get("answered"):
             known["answered"] = True
         return known
-    is_same_end = was == state == "done" and old.get("run") == summary.get("run") and not old.get("unvouched")
+    is_same_end = was == state == "ended" and old.get("run") == summary.get("run") and not old.get("unvouched")
     return _told(summary) if is_same_end and old.get("told") is True else summary
 
 
@@ -289,7 +294,7 @@ def with_earlier(old: Summary, summary: Summary) -> Summary:
     ends = []
     if "earlier" in old:
         ends.append(outcome.of({"outcome": old["earlier"]}))
-    if old.get("state") == "done" and old.get("run") != summary.get("run"):
+    if has_ended(old) and old.get("run") != summary.get("run"):
         ends.append(outcome.of(old))
     if not ends:
         return summary
@@ -322,7 +327,7 @@ def cancel(
     before stays as it ended.
     """
     old = row or EMPTY
-    ended = [kind for kind, summary in work_in(old, *OPEN_STATES, "exhausted") if not was_cancelled(summary)]
+    ended = [kind for kind, summary in old["work"].items() if is_left_open(summary) and not was_cancelled(summary)]
     if is_cancelled(old):
         ended = old["stopContinuation"].get("ended", [])
     off: StopContinuation = {
@@ -340,7 +345,7 @@ def cancel(
     for kind, summary in old["work"].items():
         if kind != KIND:
             work[kind] = _cancelled(summary)
-        elif summary.get("state") == "done":
+        elif has_ended(summary):
             work[kind] = summary
     return {**without_request(old), "ulw": ulw, "stopContinuation": off, "work": work}
 
@@ -350,7 +355,7 @@ def _cancelled(summary: Summary) -> Summary:
     if not is_left_open(summary):
         return summary
     ended = outcome.not_proven("you cancelled it")
-    return {**_active(summary), "state": "exhausted", "endedBy": CANCELLED, "outcome": ended}
+    return {**_active(summary), "state": "ended", "endedBy": CANCELLED, "outcome": ended}
 
 
 def withdraw(row: SessionRow) -> SessionRow:
@@ -386,9 +391,9 @@ def was_released(row: SessionRow | None) -> bool:
     return is_cancelled(row) or bool(let_go(row or EMPTY))
 
 
-def suspend(row: SessionRow, *, state: str, why: str, question: str = "") -> SessionRow:
-    """Active work now waits: `paused` by the user, `blocked` from outside, or `waiting` for an answer."""
-    return _with_active(row, {"state": state, "why": why, "question": question, "told": False})
+def suspend(row: SessionRow, *, why: str, question: str = "", whom: WaitsFor = "user") -> SessionRow:
+    """Active work now waits for somebody or something."""
+    return _with_active(row, {"state": "waiting", "waitsFor": whom, "why": why, "question": question, "told": False})
 
 
 def note_refusals(row: SessionRow, refusals: list[Refusal], *, now: float) -> SessionRow:
@@ -404,12 +409,13 @@ def note_refusals(row: SessionRow, refusals: list[Refusal], *, now: float) -> Se
 
 def wait_for_host(row: SessionRow, why: str) -> SessionRow:
     """A limit or a failed request of the host's: nobody need answer, it ends when the host goes on."""
-    return _with_active(row, {"state": "waiting", "why": why, "question": "", "told": False, "hostLimit": True})
+    return _with_active(row, {"state": "waiting", "waitsFor": "host", "why": why, "question": "", "told": False})
 
 
 def end_wait_for_host(row: SessionRow) -> SessionRow:
     """The host works again, with or without a word of the user's."""
-    return _with_work(row, {kind: _active(work) for kind, work in work_in(row, "waiting") if work.get("hostLimit")})
+    waiting = [(kind, summary) for kind, summary in work_in(row, "waiting") if summary.get("waitsFor") == "host"]
+    return _with_work(row, {kind: _active(summary) for kind, summary in waiting}) if waiting else row
 
 
 def take_up(row: SessionRow, theirs: SessionRow) -> SessionRow:
@@ -417,7 +423,7 @@ def take_up(row: SessionRow, theirs: SessionRow) -> SessionRow:
     ulw = without(theirs["ulw"], *TURN_FIELDS)
     work: Work = dict(row["work"])
     for kind, summary in theirs["work"].items():
-        if not _stays_behind(summary):
+        if not has_ended(summary):
             work[kind] = summary
     return end_wait_for_host({**row, **without(theirs, *CONVERSATION_FIELDS), "ulw": ulw, "work": work})
 
@@ -427,19 +433,14 @@ def taken_up(row: SessionRow, by: str) -> SessionRow:
     after: Any = {key: value for key, value in row.items() if key in CONVERSATION_FIELDS}
     work: Work = {}
     for kind, summary in row["work"].items():
-        if _stays_behind(summary):
+        if has_ended(summary):
             work[kind] = summary
         elif row["ulw"].get("enabled") and summary.get("state") in OPEN_STATES:
             run = "ultrawork" if kind == KIND else f"{kind} {summary.get('run')}"
             ended = outcome.not_proven(f"session {clip(by, 64)} took {run} over")
-            gone: Summary = {"state": "done", "open": 0, "total": 0, "next": None, "told": False, "outcome": ended}
+            gone: Summary = {"state": "ended", "open": 0, "total": 0, "next": None, "told": False, "outcome": ended}
             work[kind] = {**gone, "takenBy": by}
     return {**EMPTY, **after, "ulw": {**row["ulw"], "enabled": False}, "work": work}
-
-
-def _stays_behind(summary: Summary) -> bool:
-    """What is over, or was given up, is no part of what goes on."""
-    return summary.get("state") == "done" or bool(summary.get("cleared"))
 
 
 def without_request(row: SessionRow) -> SessionRow:
@@ -449,7 +450,7 @@ def without_request(row: SessionRow) -> SessionRow:
 
 def open_work(row: SessionRow) -> Works:
     """What is open in any way and can go on."""
-    return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES) if is_open(summary)]
+    return work_in(row, *OPEN_STATES)
 
 
 def can_be_paused(row: SessionRow, named: Sequence[str] = ()) -> Works:
@@ -457,7 +458,7 @@ def can_be_paused(row: SessionRow, named: Sequence[str] = ()) -> Works:
     works = []
     for kind, summary in standing(row):
         is_going = is_open(summary) and summary.get("state") != "paused"
-        if is_going or (kind in named and summary.get("state") == "exhausted" and not was_cancelled(summary)):
+        if is_going or (kind in named and was_let_go(summary) and not was_cancelled(summary)):
             works.append((kind, summary))
     return works
 
@@ -486,9 +487,9 @@ def resume(row: SessionRow, *, states: tuple[str, ...] = WAITING, own: bool = Tr
         after: SessionRow = {**row, "work": woken if named == KIND else make_room(woken, named)}
         return forget_message(after)
     waiting = []
-    for kind, summary in work_in(row, *states):
-        is_meant = not summary.get("cleared") and not was_cancelled(summary) and (own or not summary.get("own"))
-        if is_meant and not (summary["state"] in ("paused", "exhausted") and work_in(row, "active")):
+    for kind, summary in standing(row):
+        is_meant = summary["state"] in states and not was_cancelled(summary) and (own or not summary.get("own"))
+        if is_meant and not (summary["state"] in ("paused", "ended") and work_in(row, "active")):
             waiting.append((kind, summary))
     work = dict(row["work"])
     for kind, summary in waiting:
@@ -505,7 +506,7 @@ def resume(row: SessionRow, *, states: tuple[str, ...] = WAITING, own: bool = Tr
 def resume_with_all_blocks(row: SessionRow, *, limits: Limits, now: float, named: str = "") -> SessionRow:
     """The user says that it goes on: also what a breaker let go, but not what used up its budget, which they raise by
     its own command."""
-    states = WAITING if budget.is_used_up(row) else (*WAITING, "exhausted")
+    states = WAITING if budget.is_used_up(row) else (*WAITING, "ended")
     after: SessionRow = {**resume(row, states=states, named=named), "stopContinuation": ON, "denials": {}}
     if work_in(after, "active"):
         after = _with_all_blocks(after, limits, now)
@@ -525,8 +526,9 @@ def answered(row: SessionRow) -> SessionRow:
     """A person spoke after they had read how work ended, or why it waits, and their word alone does not wake it: the
     agent may begin again by its own command."""
     work: Work = {}
-    for kind, summary in work_in(row, *WAITING):
-        if summary.get("told") and summary.get("own"):
+    for kind, summary in row["work"].items():
+        is_own = is_asking(summary) or (is_open(summary) and summary.get("own"))
+        if summary.get("told") and is_own:
             work[kind] = {**summary, "answered": True}
     return _with_work(row, work) if work else row
 
@@ -534,8 +536,8 @@ def answered(row: SessionRow) -> SessionRow:
 def newly_answered(before: SessionRow, after: SessionRow) -> Works:
     """The ends among them, which no word of the user's wakes; not what they answered earlier."""
     ends = []
-    for kind, summary in work_in(after, *WAITING):
-        if summary.get("cleared") and summary.get("answered") and not before["work"].get(kind, {}).get("answered"):
+    for kind, summary in over(after):
+        if summary.get("answered") and not before["work"].get(kind, {}).get("answered"):
             ends.append((kind, summary))
     return ends
 
@@ -568,7 +570,7 @@ def close(row: SessionRow) -> SessionRow:
 
 def exhaust(row: SessionRow, *, rule: str, why: str) -> SessionRow:
     """A breaker lets go of whatever is active."""
-    ended: Summary = {"state": "exhausted", "endedBy": rule, "outcome": outcome.not_proven(why)}
+    ended: Summary = {"state": "ended", "endedBy": rule, "outcome": outcome.not_proven(why)}
     return close(_with_active(row, ended))
 
 
@@ -631,14 +633,14 @@ def finish(row: SessionRow, ended: Outcome, *, at: str, files: FilesAtEnd) -> Se
     `at` is when the tree was looked at, and `files` which it was: until that Stop it may change.
     """
     run = without(_active(row["work"].get(KIND, {})), "refused", "waysOn")
-    return _with_work(row, {KIND: {**run, "state": "done", "outcome": ended, "at": at, "files": files}})
+    return _with_work(row, {KIND: {**run, "state": "ended", "outcome": ended, "at": at, "files": files}})
 
 
 def ended_on_word(row: SessionRow, kind: str) -> bool:
     """Whether it is over on the agent's word alone, and nobody called it off."""
     run = row["work"].get(kind, {})
-    is_on_word = run.get("state") == "done" and outcome.of(run)["verdict"] == outcome.ATTESTED
-    return is_on_word and not (run.get("cleared") or is_cancelled(row))
+    is_on_word = has_ended(run) and outcome.of(run)["verdict"] == outcome.ATTESTED
+    return is_on_word and not is_cancelled(row)
 
 
 def on_again(row: SessionRow, kind: str = KIND, step: str | None = None) -> SessionRow:
@@ -651,18 +653,19 @@ def on_again(row: SessionRow, kind: str = KIND, step: str | None = None) -> Sess
 
 def bound_ends(row: SessionRow) -> Works:
     """What ended, is bound to the files it speaks of, and was not told yet."""
-    return [(kind, summary) for kind, summary in work_in(row, "done") if is_bound_end(summary)]
+    return [(kind, summary) for kind, summary in over(row) if is_bound_end(summary)]
 
 
 def is_bound_end(summary: Summary) -> bool:
     """What the ledger does not vouch for is told as such, whatever its files are."""
-    is_to_tell = summary.get("state") == "done" and is_untold(summary) and not summary.get("unvouched")
+    is_to_tell = has_ended(summary) and summary.get("told") is not True and not summary.get("unvouched")
     return is_to_tell and isinstance(summary.get("files"), dict) and bool(summary["files"])
 
 
 def reopened(row: SessionRow, kind: str, changed: list[str]) -> SessionRow:
-    """Called done, and files were changed after that: it is active again."""
-    return _with_work(row, {kind: {**_active(row["work"].get(kind, {})), "changed": changed, "next": None}})
+    """Return the row in which work is active again that was called done, because files were changed after that."""
+    active: Summary = {**_active(row["work"].get(kind, {})), "changed": changed, "next": None}
+    return {**row, "work": make_room({**row["work"], kind: active}, kind)}
 
 
 def in_doubt(row: SessionRow, doubts: dict[str, str]) -> SessionRow:

@@ -133,7 +133,7 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     session = session._replace(works=statuses, problems=_ledger_problems(context.state, session, run))
     events = viewer.events
     has_runs = any(row.runs.names_of(context.state, chosen.session) for row in table.with_runs())
-    if not statuses and not events and not has_runs:
+    if not (statuses or events or has_runs or session.brief.now.unreadable):
         raise Refused(f"session {clip(chosen.session, 80)} has nothing to report", fix="omo status --all")
     parts = parts_of(viewer, statuses)
     begins = [part.whole.began for part in parts if part.whole.began]

@@ -61,6 +61,8 @@ def told_besides(plan: Plan, step: NextStep, *, is_attended: bool) -> Summary:
         more["attended"] = True
     if plan.is_open and plan.handoff is not None:
         more["madeWayFor"] = plan.handoff["to"] or ""
+    if plan.is_open and plan.handoff is not None:
+        more["madeWayFor"] = plan.handoff["to"] or ""
     return more
 
 

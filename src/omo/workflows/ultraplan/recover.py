@@ -114,7 +114,7 @@ def _leave_to(run: CaseRun) -> None:
     """Another session whose run goes on in this one has nothing left to hold it, and names it no more."""
     caller, kind = run.caller, FLOW.name
     why = f"plan session {run.id} goes on in session {clip(caller.session, 64)}"
-    over: Summary = {"state": "done", "open": 0, "total": 0, "next": None, "why": why, "told": True}
+    over: Summary = {"state": "ended", "open": 0, "total": 0, "next": None, "why": why, "told": True}
     over["outcome"] = outcome.not_proven(why)
     for name in list(caller.session_rows):
         if name != caller.session and caller.summary(kind, name).get("run") == run.id:

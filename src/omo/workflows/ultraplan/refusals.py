@@ -11,7 +11,7 @@ from omo.engine.runs import CaseRun, load_run
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import changes
 from omo.state.rows import EMPTY
-from omo.state.runtime import Change, part
+from omo.state.runtime import Change, has_ended, part
 from omo.text import clip, counted
 from omo.work import requests
 from omo.work.lifecycle import not_shown, replaces, require_reason, require_room
@@ -24,6 +24,10 @@ from omo.workflows.ultraplan.flow import CRITIC, FLOW
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.run import PLAN, state_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
 
 MOST_SHOWN = 10
 
@@ -59,7 +63,7 @@ def require_shown(caller: Caller) -> None:
     if refusal is None:
         return
     summary = caller.summary(FLOW.name)
-    if summary.get("cleared"):
+    if has_ended(summary):
         raise refusal
     state = state_of(CaseRun(PLAN, caller, str(summary.get("run") or "")))
     if state.started and (state.waiting or not state.how):
@@ -100,8 +104,9 @@ def require_as_named(caller: Caller, plan: Document) -> bool:
     if is_changed and caller.by != "user":
         what = requests.not_as_named(plan.path)
         way = f"/omo:ultraexecute {shlex.quote(plan.path)}"
-        asked = {"state": "waiting", "why": what, "question": f"If you mean it as it is now, type {way}"}
-        caller.change(lambda row: Change(None, suspend(row or EMPTY, **asked), [{"kind": "waiting", "evidence": what}]))
+        asked = f"If you mean it as it is now, type {way}"
+        noted: SessionEvent = {"kind": "waiting", "evidence": what}
+        caller.change(lambda row: Change(None, suspend(row or EMPTY, why=what, question=asked), [noted]))
         raise Refused(what, fix=f"put it back as it was; or tell them what changed, and they type: {way}")
     typed = requests.typed(caller.events, "ultraexecute")
     is_named = any(named.get("path") == plan.path for row in typed for named in requests.files_of(row))

@@ -49,7 +49,7 @@ def judge(context: Context, name: str, because: str = "", skipping: str = "") ->
             if _record_end(context, pinned, proof, ended):
                 return ended
         pinned.load()
-    raise Refused(f"session {name} goes on meanwhile", fix="omo ulw done, when nothing else runs in it")
+    raise Refused(f"session {name} changed while the gates ran", fix="omo ulw done, when nothing else runs in it")
 
 
 def require_proof(context: Context, name: str) -> None:
@@ -133,7 +133,7 @@ def waits_for_user(pinned: SessionGates, waiting: list[Gate]) -> Refused:
     question = f"/omo:allow {' '.join(names)}?"
     pinned.change(
         lambda _: (None, [{"kind": "waiting", "gates": names}]),
-        after=lambda _, row: session.suspend(row, state="waiting", why=why, question=question),
+        after=lambda _, row: session.suspend(row, why=why, question=question),
     )
     return Refused(
         f"the user pinned {', '.join(names)}, and only they can let it through; the work waits for them",

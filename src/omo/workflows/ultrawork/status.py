@@ -34,7 +34,7 @@ def status(viewer: Viewer) -> Status | None:
     now = viewer.files.look(pinned.base).without(pinned.left_out) if len(pinned) else None
     items = tuple(_item(gate, now, gates.whose(viewer.context.root, gate, pinned.base)) for gate in pinned)
     headline, ended_as = counted(len(items), "gate") + " pinned", None
-    if summary.get("state") == "done":
+    if runtime.has_ended(summary):
         ended_as = outcome.of(summary)
         headline = clip(outcome.in_words(ended_as), 300)
         items = tuple(item._replace(overrides=()) for item in items)  # which are exceptions of the end by now
@@ -107,9 +107,9 @@ def _what_changed(last: gates.GateRun, now: base.Look | None) -> str:
 
 
 def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gates.Gates) -> NextStep:
-    if not runtime.is_live(viewer.row) or summary.get("state") == "done":
+    if not runtime.is_live(viewer.row) or runtime.has_ended(summary):
         return NextStep()
-    if summary.get("state") in ("waiting", "paused", "blocked"):
+    if summary.get("state") in ("waiting", "paused"):
         why = clip(str(summary.get("why") or "it waits"), 200)
         return NextStep("wait", f"{why}: your answer in the session sets it going")
     # Where it was refused, the same word again is no way on: test_next_has_the_way_on_where_no_test_shows_the_work.

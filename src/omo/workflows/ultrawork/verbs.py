@@ -16,7 +16,7 @@ from omo.work import gates, naming, outcome, session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
-    from omo.state.rows import Base, SessionRow
+    from omo.state.rows import Base, SessionRow, WaitsFor
 
 
 def register(commands: options.Commands) -> None:
@@ -91,7 +91,8 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
     if len(arguments.evidence.strip()) < gates.SHORTEST_REASON:
         raise BadInput(f"--evidence {arguments.evidence!r} shows nothing", fix="say what is missing and how you know")
-    state = "waiting" if arguments.question else "blocked"
+    word = "waiting" if arguments.question else "blocked"
+    whom: WaitsFor = "user" if arguments.question else "outside"
 
     def decide(row: SessionRow | None) -> runtime.Change:
         if row is None or not runtime.is_live(row) or not runtime.work_in(row, "active"):
@@ -100,10 +101,8 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
             if naming.own_way_out(kind) and not table.BY_KIND[kind].may_ask:
                 fix = naming.way_out([(kind, summary)]) or "omo next"
                 raise Refused(f"{kind} has its own way to say so", fix=fix)
-        after = session.suspend(row, state=state, why=arguments.evidence.strip(), question=arguments.question.strip())
-        return runtime.Change(None, after, [{"kind": state, "evidence": arguments.evidence.strip()}])
+        after = session.suspend(row, whom=whom, why=arguments.evidence.strip(), question=arguments.question.strip())
+        return runtime.Change(None, after, [{"kind": word, "evidence": arguments.evidence.strip()}])
 
     context.change(name, decide)
-    return Result(
-        {"session": name, "state": state}, f"Recorded as {state}. The session may stop; the user is told why."
-    )
+    return Result({"session": name, "state": word}, f"Recorded as {word}. The session may stop; the user is told why.")
