@@ -133,14 +133,16 @@ def test_of_a_row_only_what_was_said_is_masked(monkeypatch: pytest.MonkeyPatch) 
         "kind": "hunter-22",
         "argv": ["hunter-22"],
         "tail": "hunter-22",
-        "after": {"work": [{"why": "hunter-22"}]},
+        "terms": {"work": [{"why": "hunter-22"}]},
+        "after": {"why": "masked before"},
     }
     row |= {"files": [{"text": "hunter-22"}], "failing": ["a", "hunter-22"]}
     assert masking.masked_row(row) == {
         "kind": "hunter-22",
         "argv": ["hunter-22"],
         "tail": "***",
-        "after": {"work": [{"why": "***"}]},
+        "terms": {"work": [{"why": "***"}]},
+        "after": {"why": "masked before"},
         "files": [{"text": "hunter-22"}],
         "failing": ["a", "***"],
     }

@@ -279,7 +279,7 @@ def test_a_goal_whose_beginning_is_lost_ends_and_is_filed_anew(project: Project)
     journal.write_text(journal.read_text().replace("quotes", "nothing"), encoding="utf-8")
     refused = project.agent(*FINISH)
     assert (refused.code, "goal G1 cannot go on" in refused.err) == (3, True), "its first row was edited"
-    assert next_stop(project) == "waiting"
+    assert next_stop(project) == "done"
     assert not journal.exists()
     assert project.agent("verify", "status").says("verify-no-goal-is-filed")
     add(project, verification={"checks": [path_check()]})
