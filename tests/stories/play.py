@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import importlib
 import importlib.util
 import io
 import json
@@ -306,8 +305,6 @@ def _modules() -> str:
 
 def every_ending() -> list[Ending]:
     """Return the endings that all modules beside this one tell of."""
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        importlib.import_module(f"tests.stories.{path.stem}")
     return ENDINGS
 
 
