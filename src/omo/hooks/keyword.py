@@ -31,6 +31,7 @@ HEARD = {
     "about": "The clause speaks about it as a thing.",
     "question": "The sentence asks about it.",
 }
+BEHIND_COMMAND = ",;:!"  # "/omo:stop-continuation, and say why"
 LONGEST_HEAD = 400  # of a prompt, in which its command stands
 LONGEST_BESIDE_CANCEL = 2_000
 MOST_EXAMINED = 64  # from each end; nobody hides the request between a hundred mentions
@@ -63,7 +64,7 @@ def _command(prompt: str) -> Reading | None:
     head = prompt[:LONGEST_HEAD].lstrip("\ufeff \t\r\n")
     if not head.startswith("/"):
         return None
-    first = head.split(maxsplit=1)[0]
+    first = head.split(maxsplit=1)[0].rstrip(BEHIND_COMMAND)
     name = first[1:].lower().removeprefix("omo:")
     start = prompt.index(first)
     span = (start, start + len(first))
