@@ -16,7 +16,7 @@ USER, AGENT, BOTH = "user", "agent", "both"
 HEADING = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)+) \((user|agent|both)\)")
 PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 INDENT = "    "
-ONE_WORD = ("gate", "goal", "id", "session", "word")
+ONE_WORD = ("gate", "goal", "id", "run_id", "session", "word")
 # What the one place that renders puts before a message; a message is the same with and without.
 FRAME = re.compile(r"(?:\s+|omo: |\[omo\] |fix: |- |=> |#+ (?:[^\w\s]+ )?)+")
 BETWEEN_SENTENCES = re.compile(r"(?<=[.?!;]) ")
