@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omo.digest import sha256
 from omo.engine import ends
@@ -47,7 +47,6 @@ from omo.work.publish import take_up_again
 from omo.work.run import Caller, check_sizes
 from omo.work.status import NextStep, units
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo.clock import seconds
 from omo.engine.case import Case
@@ -17,7 +17,6 @@ from omo.work.citations import not_looked_at
 from omo.work.gates import fold
 from omo.work.judge import JUDGE
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import LetThrough, Outcome
 

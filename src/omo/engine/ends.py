@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from omo.engine.case import NO_ROW, Case, CaseRow, marks_of
 from omo.engine.flow import Flow
@@ -14,7 +14,6 @@ from omo.work import publish as rows
 from omo.work.lifecycle import left_elsewhere, require_reason
 from omo.work.status import Command, NextStep, command, named, units
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.engine.judging import Said
     from omo.engine.runs import CaseRun

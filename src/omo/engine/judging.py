@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omo.clock import seconds
 from omo.digest import sha256
@@ -37,7 +37,6 @@ from omo.work.gates import fold as fold_gates
 from omo.work.judge import JUDGE, JudgeAnswer, failed, match, read_answer, read_messages
 from omo.work.status import NextStep, command
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.engine.hearing import Heard
     from omo.state.rows import Base, Outcome

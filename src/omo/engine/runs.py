@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo import table
 from omo.engine import ends
@@ -21,7 +21,6 @@ from omo.work.files import Files
 from omo.work.run import Caller, Kind, Run, load, require_own
 from omo.work.status import Command, NextStep
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Summary
 

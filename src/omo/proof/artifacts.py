@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from omo import safe_open
 from omo.clock import seconds, stamp
@@ -23,7 +23,6 @@ from omo.state.journal import Journal
 from omo.state.ledger_rows import LedgerRow
 from omo.text import clip
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
 

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import yaml
 
@@ -37,7 +37,6 @@ from omo.proof.checks import (
 from omo.proof.run import CommandOutcome, run
 from omo.text import clip, counted, listed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from omo import masking, variables
 from omo.digest import sha256
@@ -31,7 +31,6 @@ from omo.state.journal import Journal
 from omo.state.ledger_rows import GateResult
 from omo.text import clip, listed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
 

@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo import safe_open
 from omo.errors import NotEvaluable, NotMade, OmoError, Unwritable
@@ -22,7 +22,6 @@ from omo.proof.swap_files import Arrangement, Kept
 from omo.state import ownership, paths, store
 from omo.text import clip, counted, listed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from omo import settings, table
 from omo.json_text import Json
@@ -14,7 +14,6 @@ from omo.views.session import View
 from omo.work import budget
 from omo.work.status import Fact
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import SessionRow
 

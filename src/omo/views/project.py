@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from omo import settings, table
 from omo.context import Context
@@ -18,7 +18,6 @@ from omo.work import budget, left_open, outcome
 from omo.work.files import Files
 from omo.work.status import NextStep, Status, command
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from omo import table
 from omo.errors import OmoError
@@ -13,7 +13,6 @@ from omo.state.runtime import part
 from omo.text import clip
 from omo.work.status import Command, NextStep, Status, command
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.work.viewer import Viewer
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo.proof import artifacts, pins
 from omo.state import runtime, store
@@ -18,7 +18,6 @@ from omo.work import outcome
 from omo.work import session as rows
 from omo.work.run import Caller, Run
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import LetThrough, SessionRow, Summary

@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from omo import settings
 from omo.errors import NotMade
@@ -37,7 +37,6 @@ from omo.proof.verdicts import Experiment
 from omo.text import clip, counted, listed
 from omo.work.run import Caller
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo.state import runtime
 from omo.state.rows import EMPTY
@@ -12,7 +12,6 @@ from omo.work import bound
 from omo.work import session as rows
 from omo.work.run import Caller, Run
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow, Summary

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from omo.context import Context
 from omo.digest import sha256
@@ -24,7 +24,6 @@ from omo.state.rows import EMPTY, notified, went_on
 from omo.text import clip
 from omo.work import naming
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.ledger import Chain
     from omo.state.ledger_rows import SessionEvent

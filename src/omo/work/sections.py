@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo.json_text import Json
 from omo.text import clip
 from omo.work import times
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
     from omo.work.proving import NamedCommand

@@ -4,12 +4,11 @@ the status line, explain and report."""
 from __future__ import annotations
 
 import shlex
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from omo.json_text import Json
 from omo.text import block, clip, listed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Outcome
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from omo.context import NO_SUCH_RUN
 from omo.errors import NotEvaluable, Refused
@@ -16,7 +16,6 @@ from omo.views.project import SessionView, lapsed
 from omo.work import outcome
 from omo.work.status import Item, Status, units
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Outcome
     from omo.views.session import Work

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from omo import table
 from omo.text import clip
@@ -12,7 +12,6 @@ from omo.work.status import Command, NextStep, command
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.engine.runs import CaseRun
 

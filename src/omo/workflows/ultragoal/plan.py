@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from omo.engine.case import Case, CaseItem, CaseRow, ItemResult
 from omo.errors import BadInput
@@ -17,7 +17,6 @@ from omo.workflows.ultragoal import session_goal
 from omo.workflows.ultragoal.rows import NO_RECEIPT, NO_ROW, Handoff, PlanRow, Receipt, Wording
 from omo.workflows.ultragoal.session_goal import LEADS_TO, NO_GOAL, ToolGoal
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.engine.runs import CaseRun
     from omo.state.rows import LetThrough, Outcome

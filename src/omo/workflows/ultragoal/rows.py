@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from omo.engine.case import CaseRow
 from omo.json_text import Json
 from omo.state.ledger_rows import From
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import LetThrough
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from omo import settings as all_settings
 from omo.context import Context
@@ -30,7 +30,6 @@ from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
 from omo.workflows.ultragoal.rows import PlanRow
 from omo.workflows.ultragoal.status import told_besides, told_next
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo import options
     from omo.result import Result

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, OmoError
@@ -23,7 +23,6 @@ from omo.workflows.ultragoal.gate import media, replay
 from omo.workflows.ultragoal.gate.models import ExecutorQa, GateArtifact, GateDefect, Named, defects_at, shown
 from omo.workflows.ultragoal.gate.replay import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
 
