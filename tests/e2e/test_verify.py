@@ -58,7 +58,7 @@ def test_stop_holds_from_begin_until_finish_passes(stage: Stage) -> None:
     ]
     after_tools = [event["stdout"] for event in run.hook_events if event["hook_event"] == "PostToolUse"]
     assert "".join(after_tools).count("omo: verify is on: ") == 1
-    assert stage.row(run.session_id)["work"]["verify"]["state"] == "done"
+    assert stage.row(run.session_id)["work"]["verify"]["state"] == "ended"
     assert stage.git_status() == [" M README.md"]
 
 

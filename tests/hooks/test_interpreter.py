@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from omo.state import RUNTIME_VERSION
 from tests.hooks.conftest import NO_COOLDOWN, ROOT, SESSION, Answer, Host, command_of, point_at
 from tests.hooks.test_codex import Codex
 from tests.hooks.test_copilot import Copilot
@@ -193,11 +194,11 @@ def test_a_state_of_a_newer_version_is_told(host: Host) -> None:
     host.prompt("ulw begin", session_id="stopped")
     host.prompt("/omo:stop-continuation", session_id="stopped")
     text = Path(host.state, "runtime.local.json").read_text(encoding="utf-8")
-    text = text.replace('"version": 4', '"version": 99', 1)
+    text = text.replace(f'"version": {RUNTIME_VERSION}', '"version": 99', 1)
     host.write_runtime(text)
     shutil.rmtree(Path(os.environ["HOME"], ".local"), ignore_errors=True)  # what is known of it elsewhere
     for event, situation in (("Stop", "stop-state-is-newer"), ("UserPromptSubmit", "prompt-state-is-newer")):
-        assert sent(host, event, {}).says_to_user(situation, version=99, known=3)
+        assert sent(host, event, {}).says_to_user(situation, version=99, known=RUNTIME_VERSION)
         assert sent(host, event, {}, session="another").stdout == ""
         assert sent(host, event, {}, session="stopped").stdout == ""
     assert Path(host.state, "runtime.local.json").read_text(encoding="utf-8") == text

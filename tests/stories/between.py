@@ -78,6 +78,7 @@ def ralph_done(run: Play) -> None:
 
 
 def verify_done(run: Play) -> None:
+    run.user("/omo:verify that add is right")
     verify.begun(run, TESTS, by="user")
     MENDS_ADD(run)
     verify.finished(run)

@@ -276,7 +276,7 @@ def _(run: Play) -> None:
     judged(run, "G001")
 
 
-@ending("ultragoal", "an unfinished plan cleared away", HELD, WAIVED, begin=two_planned)
+@ending("ultragoal", "an unfinished plan cleared away", HELD, WAIVED, ENDED, begin=two_planned)
 def _(run: Play) -> None:
     run.omo("state clear --mode ultragoal --force")
     planned(run, NOTE)
