@@ -1,6 +1,6 @@
 """What commands and Stops cost in calls of our own functions, which do not depend on how fast the machine is.
 
-    python3 bench/calls.py        exits 1 when a bound is missed
+    "$python" bench/calls.py      exits 1 when a bound is missed; Python 3.12 or newer
 
 Each story is played in a child process, in a project with one pytest gate and one commit. Only its last step is
 counted: how many functions of src/omo are called, in how many modules, and how often one module calls another.

@@ -74,7 +74,7 @@ ELSEWHERE = [
     Elsewhere(r"python3 bench/ceremony\.py", "tests/test_ceremony.py", "bench.ceremony"),
     Elsewhere(r"python3 bench/context\.py", "tests/e2e/test_context.py", "bench"),
     Elsewhere(r"python3 bench/phrases\.py", "tests/test_calls_bench.py", '"phrases.py"'),
-    Elsewhere(r"python3 bench/calls\.py", "tests/test_calls_bench.py", '"calls.py"'),
+    Elsewhere(r'"\$python" bench/calls\.py', "tests/test_calls_bench.py", '"calls.py"'),
     Elsewhere(r"python3 bench/budget\.py", "tests/e2e/test_budget.py", "from bench import budget"),
     Elsewhere(r"python3 bench/run\.py", "tests/e2e/test_run.py::test_the_bench_measures", "from bench import run as"),
     Elsewhere(r"python3 bench/told\.py", "tests/e2e/test_told.py", "told.main("),

@@ -152,6 +152,17 @@ def fields_of(raw: bytes) -> Json | None:
     return fields if isinstance(fields, dict) else None
 
 
+# Texts of an event: what the host calls each, and what we do.
+TEXTS = {
+    "prompt_id": "turn",
+    "prompt": "prompt",
+    "source": "start_source",
+    "agent_id": "agent_id",
+    "agent_type": "agent_type",
+    "last_assistant_message": "last_message",
+}
+
+
 def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None = None) -> Event:
     event = Event(text_of(fields, "session_id"))
     event.host = HOST
@@ -160,18 +171,16 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event.directory = text_of(fields, "cwd")
     # A status line is told where the session was started, and its `cwd` goes along with every cd.
     event.project = text_of(part(fields, "workspace"), "project_dir") or event.directory
-    event.turn = text_of(fields, "prompt_id")
-    event.prompt = text_of(fields, "prompt")
-    event.start_source = text_of(fields, "source")
+    for key, name in TEXTS.items():
+        value = fields.get(key)
+        if isinstance(value, str):
+            setattr(event, name, value)
     event.is_machine_prompt = event.start_source not in ("", "user", "sdk")  # most versions do not say who wrote it
-    event.agent_id = text_of(fields, "agent_id")
-    event.agent_type = text_of(fields, "agent_type")
     event.is_subagent = bool(fields.get("agent_id"))
     cost = part(fields, "cost").get("total_cost_usd")
     event.cost = cost if isinstance(cost, float | int) else None
     event.in_plan_mode = text_of(fields, "permission_mode") == "plan"
     event.continues_a_block = fields.get("stop_hook_active") is True
-    event.last_message = text_of(fields, "last_assistant_message")
     event.limit_notice = limit_notice(event.last_message.strip())
     for task in objects(fields.get("background_tasks")):
         if task.get("status") in FINISHED:
