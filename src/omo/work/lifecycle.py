@@ -42,11 +42,15 @@ def require_room(kind: str, caller: Caller) -> None:
         if other == kind or gave_way:
             continue
         typed = table.BY_KIND[kind].typed[-1]
+        if summary["state"] == "paused":  # it goes on by the user's word alone
+            fix = f"ask the user to type /omo:{typed}"
+        else:
+            fix = f"finish it first: omo {table.BY_KIND[other].command} status says what is left; or ask the user: "
+            fix += f"when they type /omo:{typed}, it is paused for that"
         raise Refused(
             f"{naming.listed([(other, summary)])} of this session is open, and a session has one piece of work at a "
             "time",
-            fix=f"finish it first: omo {table.BY_KIND[other].command} status says what is left; or ask the user: "
-            f"when they type /omo:{typed}, it is paused for that",
+            fix=fix,
         )
 
 
